@@ -24,13 +24,16 @@ class PoolFilling:
         self._numbers = 0
 
     async def fill(self, request: web.BaseRequest) -> dict[str, int]:
-        """Creates `pools` of `nodes` each, in an account with a `job`; `running` nodes of each run a task."""
+        """Creates `pools` of `nodes` each, in an account with a `job`; `running` nodes of each run a task.
+
+        `spec` has further properties of the pools, as a request to add one.
+        """
         asked = orjson.loads(await request.read())
         simulation = next(iter(self._emulator.simulations.values()))
         job = simulation.account.jobs[asked["job"]]
         for number in range(asked["pools"]):
             name = f"pool-{number:03}"
-            spec = {"id": name, "vmSize": _VM_SIZE, "taskSlotsPerNode": _SLOTS}
+            spec = {"id": name, "vmSize": _VM_SIZE, "taskSlotsPerNode": _SLOTS, **asked.get("spec", {})}
             pool = simulation.pools.create(name, spec)
             for place in range(asked["nodes"]):
                 node = self._node(pool, place)

@@ -1,7 +1,7 @@
 """Opens the stores and builds all services from them."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.clock import Clock
 from shared.composition.parts import Parts, open_parts
@@ -23,6 +23,8 @@ from shared.services.explain.dependency_snapshots import DependencySnapshots
 from shared.services.explain.explanations import Explanations
 from shared.services.explain.live_evidence import LiveEvidence
 from shared.services.explain.pool_queues import PoolQueues
+from shared.services.explain.request_budgets import RequestBudgets
+from shared.services.explain.shared_evidence import SharedEvidence
 from shared.services.explain.waiting_jobs import WaitingJobs
 from shared.services.housekeeping import HousekeepingService
 from shared.services.ingestion import Ingestion
@@ -96,7 +98,11 @@ async def open_services(settings: Settings) -> Services:
     polling = polling_of(parts, records)
     container = settings.resource_log_container if settings.ingestion_enabled else None
     events = EventQueries(registry, parts.ingestion, container=container, retention=settings.event_retention)
-    explanations = Explanations(sources, queries, tasks, pools, live=live, events=events)
+    budgets = RequestBudgets(registry)
+
+    def explaining(shared: SharedEvidence | None = None) -> Explanations:
+        return Explanations(sources, queries, tasks, pools, live=replace(live, shared=shared), events=events)
+
     telemetry = TelemetryQueries(
         accounts,
         parts.ingestion,
@@ -111,9 +117,9 @@ async def open_services(settings: Settings) -> Services:
         tasks=tasks,
         live_tasks=LiveTasks(sources, queries, tasks, registry),
         timelines=Timelines(queries, walk),
-        explanations=explanations,
-        dependencies=DependencySnapshots(sources, queries, tasks, stores.dependencies, live=brief),
-        waiting_jobs=WaitingJobs(registry, stores, explanations),
+        explanations=explaining(),
+        dependencies=DependencySnapshots(sources, queries, tasks, stores.dependencies, live=brief, budgets=budgets),
+        waiting_jobs=WaitingJobs(registry, stores, sources, explaining, budgets),
         histories=Histories(registry, JOB_SAMPLES, queries.recent_samples, stores.history, retention),
         pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
         pools=pools,

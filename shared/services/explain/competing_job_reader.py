@@ -13,13 +13,11 @@ from shared.domain.explain.evidence import Evidence
 from shared.domain.jobs.forecasts import forecast_of
 from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.reports.reports import JobReport
-from shared.services.explain.dependency_reader import DependencyReader
 from shared.services.explain.live_evidence import LiveEvidence
 from shared.services.explain.unknown_facts import UnknownFacts
 from shared.services.tasks.task_queries import TaskQueries
 from shared.services.tasks.unfinished_tasks import UnfinishedTasks
 from shared.stores.batch.batch import BatchAccount
-from shared.stores.batch.batch_evidence import BatchEvidence
 
 _MAX_ASKED = 10  # jobs, for requests to Batch and for reads of storage
 _ENOUGH_ANSWERS = 3
@@ -29,7 +27,6 @@ _LEFT = "whether the waiting tasks of other jobs could start isn't known"
 
 class CompetingJobReader:
     def __init__(self, tasks: TaskQueries, live: LiveEvidence) -> None:
-        self._tasks = tasks
         self._unfinished = UnfinishedTasks(tasks)
         self._live = live
 
@@ -46,7 +43,7 @@ class CompetingJobReader:
         for key in in_line[:_MAX_ASKED]:
             jobs[key] = replace(jobs[key], fits=await self._fits(reports[key], jobs[key], evidence, unknown))
         uncertain = [key for key in in_line if _is_uncertain(jobs[key])]
-        requests = _Requests(BatchEvidence(source), self._tasks, unknown)
+        requests = _Requests(self._live, source, unknown)
         if uncertain:
             asked = [(reports[key], jobs[key]) for key in uncertain[:_MAX_ASKED]]
             await self._live.ask(source, lambda: requests.send(asked), unknown, lambda: _LEFT)
@@ -71,9 +68,9 @@ class CompetingJobReader:
 class _Requests:
     """Requests about other jobs; `answers` are the jobs with what holds them, and stay when a later request fails."""
 
-    def __init__(self, evidence: BatchEvidence, tasks: TaskQueries, unknown: UnknownFacts) -> None:
-        self._evidence = evidence
-        self._dependencies = DependencyReader(evidence, tasks)
+    def __init__(self, live: LiveEvidence, source: BatchAccount, unknown: UnknownFacts) -> None:
+        self._evidence = live.evidence(source)
+        self._dependencies = live.dependencies(self._evidence)
         self._unknown = unknown
         self.answers: dict[str, CompetingJob] = {}
         self.failed = 0

@@ -4,10 +4,12 @@ Dependencies come from Batch, for a bounded number of tasks; states come from th
 asked whether they satisfy dependencies nevertheless. If one does, the other failed ones stay unknown; otherwise they
 count as not satisfying, as is the default. For three uncached tasks Batch is asked whether they exist, as they may be
 newer than the cache; the others stay unknown.
+
+Readers with a store share what they read: dependencies that another one stored count as long as they hold.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from shared.domain.core.amounts import amount
 from shared.domain.core.keys import key_of
@@ -20,13 +22,17 @@ from shared.domain.dependencies.dependencies import (
     is_depended_on,
     wanted_keys,
 )
+from shared.domain.dependencies.stored_dependencies import StoredDependencies
 from shared.domain.leaves.task_filters import TaskFilter
 from shared.domain.leaves.task_lists import TaskList
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RUNNING, Task
+from shared.errors import CacheConflictError, UnreadableError
 from shared.services.explain.unknown_facts import UnknownFacts
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.batch.batch_evidence import BatchEvidence
+from shared.stores.jobs.dependencies import DependencyStore
+from shared.stores.jobs.jobs import generation_partition
 
 _MAX_ASKED = 3  # of each kind
 _MAX_LISTED = 1000  # tasks of each kind
@@ -39,15 +45,31 @@ _ASKED: tuple[Standing, ...] = ("failed", "missing")
 
 
 class DependencyReader:
-    def __init__(self, evidence: BatchEvidence, tasks: TaskQueries) -> None:
+    def __init__(self, evidence: BatchEvidence, tasks: TaskQueries, store: DependencyStore | None = None) -> None:
+        """Without a `store` each read requests the dependencies."""
         self._evidence = evidence
         self._tasks = tasks
+        self._store = store
 
     async def read(self, report: JobReport, unknown: UnknownFacts) -> Dependencies:
         """Returns the dependencies that hold a job's waiting tasks, and adds what couldn't be determined to `unknown`.
 
-        Raises BatchError, CacheConflictError.
+        Raises BatchError, CacheConflictError, and with a store StorageError.
         """
+        snapshot, as_of = report.job.snapshot, report.verdict.as_of
+        if self._store is None or snapshot is None or as_of is None:
+            return await self._requested(report, unknown)
+        partition = generation_partition(report.account.key, report.job.key, snapshot.generation)
+        with suppress(UnreadableError):
+            stored = await self._store.load(partition)
+            if stored and stored.holds(moved_at=snapshot.moved_at, as_of=as_of):
+                return stored.dependencies
+        found = await self._requested(report, unknown)
+        with suppress(CacheConflictError):  # another process stored its own
+            await self._store.save(partition, StoredDependencies(as_of, found))
+        return found
+
+    async def _requested(self, report: JobReport, unknown: UnknownFacts) -> Dependencies:
         job = report.job.facts.id
         waiting, whole = await self._evidence.fetch_waiting(job)
         names = wanted_keys(waiting)

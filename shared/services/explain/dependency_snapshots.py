@@ -1,13 +1,14 @@
 """Stores the dependencies of jobs' waiting tasks, which task lists don't show, for answers without requests to Batch.
 
 A few jobs of each account after each tick: those whose tasks moved since, least recently read first. At most three
-pages of waiting tasks and six single tasks are requested for each (`DependencyReader`), within the call cap, as long as
-the account may be polled.
+pages of waiting tasks and six single tasks are requested for each (`DependencyReader`), within the call cap and the
+account's budget (`RequestBudgets`), as long as the account may be polled.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from itertools import count
 
 from shared.domain.dependencies.stored_dependencies import StoredDependencies
@@ -17,6 +18,7 @@ from shared.log import logger
 from shared.services.accounts.registry import found
 from shared.services.explain.dependency_reader import DependencyReader
 from shared.services.explain.live_evidence import LiveEvidence
+from shared.services.explain.request_budgets import RequestBudgets
 from shared.services.explain.unknown_facts import UnknownFacts
 from shared.services.queries.queries import Queries
 from shared.services.tasks.task_queries import TaskQueries
@@ -43,12 +45,14 @@ class DependencySnapshots:
         store: DependencyStore,
         *,
         live: LiveEvidence,
+        budgets: RequestBudgets,
     ) -> None:
         self._sources = sources
         self._queries = queries
         self._tasks = tasks
         self._store = store
         self._live = live
+        self._budgets = budgets
         self._numbers = count(1)
         self._read: dict[tuple[str, str], tuple[int, _Mark]] = {}
 
@@ -68,12 +72,15 @@ class DependencySnapshots:
 
         async def read() -> None:
             for job in first:
+                if not self._budgets.has_room(source.account.key):
+                    return
                 self._read[account_id, job.key] = next(self._numbers), None
-                with suppress(CacheConflictError, NotFoundError, UnreadableError):
+                with self._budgets.spending(source), suppress(CacheConflictError, NotFoundError, UnreadableError):
                     await self._store_one(source, account_id, job)
 
         try:
             if first:
+                await self._budgets.refill(source.account.key)
                 await self._live.ask(source, read, UnknownFacts(), lambda: "dependencies aren't known")
         except StorageError as error:
             _LOG.warning("Dependencies of waiting tasks weren't stored: %s", error)
@@ -84,10 +91,18 @@ class DependencySnapshots:
         snapshot, as_of = report.job.snapshot, report.verdict.as_of
         if snapshot is None or as_of is None or not snapshot.counts.active:
             return
-        dependencies = await DependencyReader(BatchEvidence(source), self._tasks).read(report, UnknownFacts())
         partition = generation_partition(report.account.key, job.key, snapshot.generation)
-        await self._store.save(partition, StoredDependencies(as_of, dependencies))
+        if not await self._is_current(partition, snapshot.moved_at):
+            dependencies = await DependencyReader(BatchEvidence(source), self._tasks).read(report, UnknownFacts())
+            await self._store.save(partition, StoredDependencies(as_of, dependencies))
         self._read[account_id, job.key] = next(self._numbers), _mark(report.job)
+
+    async def _is_current(self, partition: str, moved_at: datetime) -> bool:
+        """Returns whether an explanation, or another process, stored dependencies since a task last moved."""
+        with suppress(UnreadableError):
+            stored = await self._store.load(partition)
+            return stored is not None and moved_at <= stored.as_of
+        return False
 
     def _last(self, account_id: str, job: Job) -> tuple[int, _Mark]:
         """Returns the number of the last attempt to read a job, 0 without one, and the state that was read."""

@@ -21,6 +21,7 @@ from shared.domain.reports.reports import JobReport
 from shared.errors import BatchError, BatchMissingError, BatchThrottledError, MonitoringOffError
 from shared.services.accounts.registry import Registry
 from shared.services.explain.dependency_reader import DependencyReader
+from shared.services.explain.shared_evidence import SharedEvidence
 from shared.services.explain.unknown_facts import UnknownFacts
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.accounts.rounds import RoundStore
@@ -35,12 +36,22 @@ type KnowsPool = Callable[[str | None], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class LiveEvidence:
-    """Evidence from Batch; `seconds` is the time limit for all requests."""
+    """Evidence from Batch; `seconds` is the time limit for all requests.
+
+    `shared` is evidence of one account that several explanations share; None to request everything anew.
+    """
 
     tasks: TaskQueries
     registry: Registry
     rounds: RoundStore
     seconds: float = _SECONDS
+    shared: SharedEvidence | None = None
+
+    def evidence(self, source: BatchAccount) -> BatchEvidence:
+        return self.shared or BatchEvidence(source)
+
+    def dependencies(self, evidence: BatchEvidence) -> DependencyReader:
+        return DependencyReader(evidence, self.tasks, self.shared.dependencies if self.shared else None)
 
     async def gather(
         self,
@@ -57,7 +68,7 @@ class LiveEvidence:
         are tasks with retries; Batch is asked for their retry limits, up to the first task without one. Raises
         StorageError, CacheConflictError.
         """
-        requests = _Requests(source, self.tasks, report, await self.registry.clock.now(), unknown)
+        requests = _Requests(self, source, report, await self.registry.clock.now(), unknown)
         if not report.job.deleted and (_may_wait(report) or retried):
             await self.ask(source, lambda: requests.send(knows_pool, retried), unknown, lambda: requests.left)
         return requests.evidence
@@ -99,11 +110,11 @@ class _Requests:
     """Sends one request after another; `evidence` keeps earlier answers when a later request fails."""
 
     def __init__(
-        self, source: BatchAccount, tasks: TaskQueries, report: JobReport, now: datetime, unknown: UnknownFacts
+        self, live: LiveEvidence, source: BatchAccount, report: JobReport, now: datetime, unknown: UnknownFacts
     ) -> None:
         self._pools = BatchPools(source)
-        self._batch = BatchEvidence(source)
-        self._dependencies = DependencyReader(self._batch, tasks)
+        self._batch = live.evidence(source)
+        self._dependencies = live.dependencies(self._batch)
         self._report = report
         self._unknown = unknown
         job, forecast = report.job, forecast_of(report.job, report.verdict)

@@ -1,6 +1,10 @@
-"""Explains the jobs that wait, a few of them every five minutes, so that tasks can be counted by cause at any time."""
+"""Explains the jobs that wait, a few of them every five minutes, so that tasks can be counted by cause at any time.
+
+The explanations of an account share what they read from storage and Batch, and stay within its budget of requests.
+"""
 
 import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,7 +17,11 @@ from shared.errors import BatchscopeError, CacheConflictError, StorageError
 from shared.log import logger
 from shared.services.accounts.registry import Registry
 from shared.services.explain.explanations import Explanations
+from shared.services.explain.request_budgets import RequestBudgets
+from shared.services.explain.shared_evidence import SharedEvidence
+from shared.stores.batch.batch import BatchAccount
 from shared.stores.stores import Stores
+from shared.stores.tables.shared_reads import reads_shared
 
 _LOG = logger(__name__)
 _MAX_EXPLAINED = 5  # jobs of an account a pass
@@ -22,9 +30,13 @@ _ACCOUNTS_AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class WaitingJobs:
+    """Passes over the jobs that wait; `sources` are keyed by account id, `explanations` makes those of a pass."""
+
     registry: Registry
     stores: Stores
-    explanations: Explanations
+    sources: Mapping[str, BatchAccount]
+    explanations: Callable[[SharedEvidence], Explanations]
+    budgets: RequestBudgets
 
     async def run(self, budget: timedelta) -> None:
         """Makes the passes that are due; no job is begun after `budget`. Failures are logged: the next run goes on."""
@@ -50,18 +62,28 @@ class WaitingJobs:
             return
         jobs = await self.stores.jobs.load_all(account.key)
         waiting = {key: job for key, job in jobs.items() if waiting_tasks(job)}
-        found: dict[str, str] = {}
-        for job in before.next_jobs(waiting, _MAX_EXPLAINED):
-            if asyncio.get_running_loop().time() < deadline:
-                found[job.key] = await self._cause(account, job)
+        with reads_shared():
+            found = await self._causes(account, before.next_jobs(waiting, _MAX_EXPLAINED), deadline)
         pools = (await self.stores.pools.load_known(account.key)).resources
         after: WaitingCauses = before.after(waiting, found, now).within(pools)
         await self.stores.waiting_causes.save(account.key, after)
 
-    async def _cause(self, account: Account, job: Job) -> str:
+    async def _causes(self, account: Account, jobs: Sequence[Job], deadline: float) -> dict[str, str]:
+        """Returns the causes of jobs by key, without those for which time or requests don't suffice."""
+        source, found = self.sources[account.id], dict[str, str]()
+        explanations = self.explanations(SharedEvidence(source, self.stores.dependencies))
+        if jobs:
+            await self.budgets.refill(account.key)
+        for job in jobs:
+            if asyncio.get_running_loop().time() < deadline and self.budgets.has_room(account.key):
+                with self.budgets.spending(source):
+                    found[job.key] = await self._cause(explanations, account, job)
+        return found
+
+    async def _cause(self, explanations: Explanations, account: Account, job: Job) -> str:
         """Returns the cause of a job, UNKNOWN also where explaining it fails: its next turn comes after the others'."""
         try:
-            findings = (await self.explanations.explain(account.id, job.facts.id)).explanation.findings
+            findings = (await explanations.explain(account.id, job.facts.id)).explanation.findings
         except BatchscopeError as error:  # it is gone, or other polls write all the time
             _LOG.info("Why %s of %s waits isn't known: %s", job.facts.id, account.id, error)
         except Exception:  # a defect in one explanation mustn't stop the others, nor end the tick

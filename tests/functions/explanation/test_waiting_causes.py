@@ -2,6 +2,7 @@
 
 import pytest
 
+from shared.domain.explain.request_budget import SHARE
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 from tests.functions.support.seen_metrics import families
@@ -59,3 +60,29 @@ async def test_a_job_in_which_no_task_waits_is_not_explained(world: World) -> No
     await world.app.fire("tick")
     assert (await world.jobs())["idle"]["waiting"] is None
     assert (await world.get("accounts/demo")).body["waitingTasks"] == {}
+
+
+async def test_causes_take_a_small_share_of_a_small_accounts_requests_and_jobs_take_turns(world: World) -> None:
+    await world.app.fire("tick")  # finds the jobs of earlier tests deleted
+    world.emulator.counters.clear()
+    for number in range(5):
+        await add_job(world.batch, f"lost-{number}", pool="nowhere")
+        await add_tasks(world.batch, 3, job=f"lost-{number}")
+    asked, rounds = list[int](), list[int]()
+    for _ in range(12):
+        before = _requests(world)
+        world.advance(300)
+        await world.app.fire("tick")
+        explained = _requests(world, "GET /jobs/{jobId}", "GET /pools/{poolId}")
+        asked.append(explained - sum(asked))
+        rounds.append(_requests(world) - before - asked[-1])
+    assert asked[1] == 10
+    assert 0 < sum(asked[6:]) <= SHARE * 5 * sum(rounds[6:]) + 2  # a round a minute would be five times as many
+    explained_at = {job["waiting"]["asOf"] for job in (await world.jobs()).values()}
+    assert None not in explained_at
+    assert len(explained_at) > 1
+
+
+def _requests(world: World, *routes: str) -> int:
+    counters = world.emulator.counters
+    return sum(counters[route]["requests"] for route in routes or counters if route in counters)

@@ -6,8 +6,10 @@ import pytest
 import pytest_asyncio
 from azure.batch import models
 
+from shared.domain.dependencies.dependencies import WaitingTask
 from shared.domain.dependencies.stored_dependencies import StoredDependencies
 from shared.errors import StorageError
+from shared.stores.batch.batch_evidence import BatchEvidence
 from shared.stores.jobs.dependencies import DependencyStore
 from tests.emulator.support.staging import add_pool
 from tests.functions.conftest import World
@@ -31,6 +33,19 @@ def stored(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         await save(self, partition, found)
 
     monkeypatch.setattr(DependencyStore, "save", recorded)
+    return jobs
+
+
+@pytest.fixture
+def requested(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Returns the jobs of which Batch was asked for the dependencies, in order."""
+    jobs, fetch = list[str](), BatchEvidence.fetch_waiting
+
+    async def recorded(self: BatchEvidence, job_id: str) -> tuple[list[WaitingTask], bool]:
+        jobs.append(job_id)
+        return await fetch(self, job_id)
+
+    monkeypatch.setattr(BatchEvidence, "fetch_waiting", recorded)
     return jobs
 
 
@@ -87,6 +102,8 @@ async def test_jobs_are_read_again_only_after_their_tasks_moved(world: World, st
 
 async def test_three_jobs_are_read_after_a_tick_and_others_after_the_next(world: World, stored: list[str]) -> None:
     await add_pool(world.batch, nodes=0)
+    await world.app.fire("tick")  # for some minutes no job is explained, which would read more
+    world.advance(5)
     names = [f"job-{number}" for number in range(5)]
     for name in names:
         await add_held(world, name)
@@ -97,6 +114,34 @@ async def test_three_jobs_are_read_after_a_tick_and_others_after_the_next(world:
     await world.app.fire("tick")
     assert sorted(stored) == names
     assert [(job["readyTasks"], job["heldTasks"]) for job in await queue(world)] == [(1, 3)] * 5
+
+
+async def test_a_tick_reads_dependencies_once_for_the_queue_and_for_the_causes_of_all_jobs(
+    world: World, stored: list[str], requested: list[str]
+) -> None:
+    await add_pool(world.batch, nodes=0)
+    names = [f"job-{number}" for number in range(5)]
+    for name in names:
+        await add_held(world, name)
+    world.advance(20)
+    await world.app.fire("tick")
+    assert sorted(requested) == sorted(stored) == names
+    jobs = await world.jobs()
+    assert {jobs[name]["waiting"]["asOf"] is not None for name in names} == {True}
+    assert [(job["readyTasks"], job["heldTasks"]) for job in await queue(world)] == [(1, 3)] * 5
+    for _ in range(2):
+        world.advance(5)
+        await world.app.fire("tick")
+    assert sorted(requested) == names
+
+
+async def test_an_explanation_on_request_reads_dependencies_anew(world: World, requested: list[str]) -> None:
+    await add_pool(world.batch, nodes=0)
+    await add_held(world)
+    world.advance(20)
+    await world.app.fire("tick")
+    await world.get("accounts/demo/jobs/job/explanation")
+    assert requested == ["job", "job"]
 
 
 async def test_jobs_without_dependencies_or_waiting_tasks_are_left_out(world: World, stored: list[str]) -> None:
