@@ -56,7 +56,7 @@ class JobForecast:
 def forecast_of(job: Job, verdict: Verdict, *, tasks_ahead: int | None = None) -> JobForecast | None:
     """Returns the forecast for a job as of its verdict, None where it has no statistics.
 
-    `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool. None (not counted) counts as 0.
+    `tasks_ahead` is the number of waiting tasks of jobs that go first on its pool. None (not counted) counts as 0.
     """
     snapshot, as_of = job.snapshot, verdict.as_of
     statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
@@ -138,9 +138,7 @@ def _overtaken(counts: TaskCounts, ahead: int) -> str | None:
     """
     if not counts.active or ahead < counts.total - counts.completed:
         return None
-    return (
-        f"{amount(ahead, 'task')} of jobs of a higher priority {'waits' if ahead == 1 else 'wait'} for the same pool."
-    )
+    return f"{amount(ahead, 'task')} of jobs that go first {'waits' if ahead == 1 else 'wait'} for the same pool."
 
 
 def _basis(completed: dict[int, int | None]) -> tuple[int, int | None]:

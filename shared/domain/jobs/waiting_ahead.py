@@ -1,32 +1,58 @@
-"""Waiting tasks of other jobs that are ahead of a job's own: higher-priority ones on its pool take free slots first.
+"""Waiting tasks of other jobs that are ahead of a job's own: those of jobs that go first on its pool.
 
-They are counted from stored jobs, without the dependencies that an explanation checks. A job that uses dependencies
-counts as held where a task failed and none runs. Source: "Jobs and tasks in Azure Batch", job priority.
+Jobs of a higher priority do, and those of the same where the pool takes the oldest first. Tasks are counted from stored
+jobs, without the dependencies that an explanation checks. A job that uses dependencies counts as held where a task
+failed and none runs. Source: "Jobs and tasks in Azure Batch" (priority), the reference of TaskSchedulingPolicy.
 """
 
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
 
 from shared.domain.core.keys import key_of
 from shared.domain.jobs.jobs import Job
 
-type WaitingTasks = Mapping[str, Counter[int]]
+
+@dataclass(frozen=True, slots=True)
+class WaitingTasks:
+    """Waiting tasks that may start on a pool: `before[i]` are those of jobs that go before the job of rank `ranks[i]`.
+
+    Ranks are in order: the negative priority, and when the job was created.
+    """
+
+    ranks: tuple[tuple[int, float], ...]
+    before: tuple[int, ...]
+
+    def ahead_of(self, job: Job, *, oldest_first: bool) -> int:
+        priority, created = _rank(job)
+        return self.before[bisect_left(self.ranks, (priority, created) if oldest_first else (priority,))]
 
 
-def waiting_tasks(jobs: Iterable[Job]) -> WaitingTasks:
-    """Returns the number of waiting tasks that may start, by pool key and job priority."""
-    found: dict[str, Counter[int]] = {}
+def waiting_tasks(jobs: Iterable[Job]) -> Mapping[str, WaitingTasks]:
+    """Returns the waiting tasks that may start by pool key."""
+    found: dict[str, list[tuple[tuple[int, float], int]]] = {}
     for job in jobs:
         if job.facts.pool_id and (tasks := _may_start(job)):
-            found.setdefault(key_of(job.facts.pool_id), Counter())[job.facts.priority or 0] += tasks
-    return found
+            found.setdefault(key_of(job.facts.pool_id), []).append((_rank(job), tasks))
+    for ranked in found.values():
+        ranked.sort()
+    return {
+        pool: WaitingTasks(
+            tuple(rank for rank, _ in ranked), tuple(accumulate((tasks for _, tasks in ranked), initial=0))
+        )
+        for pool, ranked in found.items()
+    }
 
 
-def tasks_ahead(job: Job, waiting: WaitingTasks) -> int:
-    """Returns how many of the `waiting` tasks are ahead of a job's own."""
+def tasks_ahead(job: Job, waiting: Mapping[str, WaitingTasks], *, oldest_first: bool) -> int:
+    """Returns how many of the `waiting` tasks are ahead of a job's own; `oldest_first` is its pool's order."""
     on_pool = waiting.get(key_of(job.facts.pool_id)) if job.facts.pool_id else None
-    own = job.facts.priority or 0
-    return sum(tasks for priority, tasks in on_pool.items() if priority > own) if on_pool else 0
+    return on_pool.ahead_of(job, oldest_first=oldest_first) if on_pool else 0
+
+
+def _rank(job: Job) -> tuple[int, float]:
+    return -(job.facts.priority or 0), job.facts.creation_time.timestamp()
 
 
 def _may_start(job: Job) -> int:

@@ -48,7 +48,7 @@ class ReportList[T]:
 class JobReport:
     """A job with the verdict on its counts, and the progress of a long first read.
 
-    `tasks_ahead` is the number of waiting tasks of higher-priority jobs on its pool; None where they weren't counted.
+    `tasks_ahead` is the number of waiting tasks of jobs that go first on its pool; None where they weren't counted.
     `waiting` is the cause for which its tasks wait, None where none waits.
     """
 

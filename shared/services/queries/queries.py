@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from shared.domain.accounts.accounts import Account
+from shared.domain.core.keys import key_of
 from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.verdicts import verdict_of
@@ -87,8 +89,7 @@ class Queries:
         found = await asyncio.gather(*(self._report(account, jobs[key], last, watch, now) for key in sorted(jobs)))
         reports = [replace(report, waiting=causes.of_job(report.job)) for report in found]
         if schedule is None:
-            waiting = waiting_tasks(jobs.values())
-            reports = [replace(report, tasks_ahead=tasks_ahead(report.job, waiting)) for report in reports]
+            reports = await self._with_tasks_ahead(account, reports)
         return ReportList(reports, unreadable_reports(known.unreadable))
 
     async def jobs_since(self, account_id: str, since: datetime) -> list[JobReport]:
@@ -137,8 +138,29 @@ class Queries:
         report = replace(report, waiting=causes.of_job(report.job))
         if report.forecast is None or report.forecast.estimate.completion is None:
             return report
-        more_urgent = await self._stores.jobs.load_more_urgent(report.account.key, report.job.facts.priority or 0)
-        return replace(report, tasks_ahead=tasks_ahead(report.job, waiting_tasks(more_urgent)))
+        pool_id, priority = report.job.facts.pool_id, report.job.facts.priority or 0
+        oldest_first = bool(pool_id) and await self._takes_oldest_first(report.account, pool_id or "")
+        urgent = await self._stores.jobs.load_urgent(report.account.key, priority if oldest_first else priority + 1)
+        ahead = tasks_ahead(report.job, waiting_tasks(urgent), oldest_first=oldest_first)
+        return replace(report, tasks_ahead=ahead)
+
+    async def _takes_oldest_first(self, account: Account, pool_id: str) -> bool:
+        """Returns the order among jobs of equal priority, False for a pool that isn't stored or can't be read."""
+        with suppress(UnreadableError):
+            _, pool = await self._stores.pools.load(account.key, pool_id)
+            return pool is not None and pool.facts.takes_oldest_first
+        return False
+
+    async def _with_tasks_ahead(self, account: Account, reports: Sequence[JobReport]) -> list[JobReport]:
+        """Returns all jobs of an account with the tasks of those that go first."""
+        pools = (await self._stores.pools.load_known(account.key)).resources.items()
+        orders = {key: pool.facts.takes_oldest_first for key, pool in pools}
+        waiting = waiting_tasks(report.job for report in reports)
+
+        def ahead(job: Job) -> int:
+            return tasks_ahead(job, waiting, oldest_first=orders.get(key_of(job.facts.pool_id or ""), False))
+
+        return [replace(report, tasks_ahead=ahead(report.job)) for report in reports]
 
     async def failures(self, account_id: str, job_id: str) -> FailuresReport:
         """Returns a job's failed tasks by cause, from the head of its generation.

@@ -95,9 +95,9 @@ class JobStore:
         parameters = {"account": account_key, "completed": COMPLETED, "since": since}
         return KnownJobs(*decoded_rows([row async for row in rows_where(self._table, asked, parameters)], _job))
 
-    async def load_more_urgent(self, account_key: str, priority: int) -> list[Job]:
-        """Returns the readable active jobs of a higher priority."""
-        asked = "PartitionKey eq @account and state eq 'active' and priority gt @priority"
+    async def load_urgent(self, account_key: str, priority: int) -> list[Job]:
+        """Returns the readable active jobs of a priority and of higher ones."""
+        asked = "PartitionKey eq @account and state eq 'active' and priority ge @priority"
         rows = rows_where(self._table, asked, {"account": account_key, "priority": priority})
         return list(decoded_rows([row async for row in rows], _job)[0].values())
 

@@ -139,14 +139,12 @@ def test_there_is_no_outlook_without_an_insight() -> None:
 
 
 @pytest.mark.parametrize(("ahead", "is_held"), [(0, False), (59, False), (60, True), (900, True)])
-def test_there_is_no_end_where_as_many_tasks_of_a_higher_priority_wait_as_are_left(
-    ahead: int, *, is_held: bool
-) -> None:
+def test_there_is_no_end_where_as_many_tasks_that_go_first_wait_as_are_left(ahead: int, *, is_held: bool) -> None:
     snapshot = JobSnapshot("g", T0, "delta", COUNTS, T0, T0, T0, statistics=BUSY)
     found = forecast_of(Job(FACTS, snapshot), EXACT, tasks_ahead=ahead)
     assert found
     assert (found.estimate.completion is None) == is_held
-    assert (found.estimate.reason or "").startswith(f"{ahead} tasks of jobs of a higher priority wait") == is_held
+    assert (found.estimate.reason or "").startswith(f"{ahead} tasks of jobs that go first wait") == is_held
 
 
 def test_tasks_ahead_hold_up_no_job_whose_last_tasks_run() -> None:

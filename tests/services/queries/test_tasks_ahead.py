@@ -1,8 +1,14 @@
 """Waiting tasks of more urgent jobs are counted only for an answer that shows an estimated end."""
 
+from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from shared.domain.jobs.forecasts import forecast_of
+from shared.domain.pools.machine_settings import MachineSettings, SchedulingPolicy
+from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.pools.pools import first_seen
 from shared.domain.reports.reports import JobReport
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.timelines import Timelines
@@ -18,12 +24,16 @@ def change(world: World, job: TrueJob, names: list[str], state: int) -> None:
         job.change(name, state, at=world.now(), lag=timedelta(), skew=timedelta())
 
 
-def staged(world: World, *, completes: bool = True) -> Process:
-    """Creates a job of a schedule with one running and nine waiting tasks, and a more urgent job of 40 in its pool."""
+def staged(world: World, *, completes: bool = True, older: bool = False) -> Process:
+    """Creates a job of a schedule with one running and nine waiting tasks, and a more urgent job of 40 in its pool.
+
+    With `older` the other job is of the same priority, and was created before.
+    """
     names = [f"t{number:02}" for number in range(15)]
-    later = world.create(LATER, *names)
     urgent = world.create(URGENT, *(f"u{number:02}" for number in range(40)))
-    later.pool_id, urgent.pool_id, urgent.priority = "Render", "render", 10
+    world.wait(1)
+    later = world.create(LATER, *names)
+    later.pool_id, urgent.pool_id, urgent.priority = "Render", "render", 0 if older else 10
     change(world, later, names[:6], RUNNING)
     world.wait(61)
     if completes:
@@ -49,6 +59,26 @@ def test_an_estimated_end_is_taken_back_where_more_urgent_tasks_wait(world: Worl
     assert world.storage.queries.count("jobs") == 1
     listed = {report.job.facts.id: report for report in world.run(process.queries.jobs("demo"))}
     assert listed[LATER] == alone
+
+
+@pytest.mark.parametrize(("order", "ahead"), [("creationtime", 40), ("none", 0), (None, 0)])
+def test_an_estimated_end_is_taken_back_where_older_tasks_wait_that_the_pool_takes_first(
+    world: World, order: str | None, ahead: int
+) -> None:
+    process = staged(world, older=True)
+
+    async def save_pool() -> None:
+        policy = SchedulingPolicy(job_default_order=order)
+        facts = PoolFacts("Render", world.now(), "active", world.now(), "standard_d2s_v5")
+        settings = MachineSettings(task_scheduling_policy=policy) if order else None
+        await process.stores.pools.save_all("demo", [first_seen(replace(facts, settings=settings), world.now())])
+
+    world.run(save_pool())
+    alone = world.run(process.queries.job_with_forecast("demo", LATER))
+    assert (alone.tasks_ahead, completion(alone)) == (ahead, not ahead)
+    listed = {report.job.facts.id: report for report in world.run(process.queries.jobs("demo"))}
+    assert listed[LATER] == alone
+    assert listed[URGENT].tasks_ahead == 0
 
 
 def test_a_job_without_an_estimated_end_is_answered_without_a_query_for_other_jobs(world: World) -> None:

@@ -159,8 +159,8 @@ async def test_more_urgent_jobs_are_the_active_ones_of_a_higher_priority(tables:
     ]:  # fmt: skip
         await store.save(account, Job(replace(BARE_FACTS, id=name, priority=priority, state=state)))
     await store.save(f"{account}2", Job(replace(BARE_FACTS, id="elsewhere", priority=9)))
-    assert [job.facts.id for job in await store.load_more_urgent(account, 0)] == ["high", "top"]
-    assert [job.facts.id for job in await store.load_more_urgent(account, -1000)] == ["high", "low", "same", "top"]
+    assert [job.facts.id for job in await store.load_urgent(account, 1)] == ["high", "top"]
+    assert [job.facts.id for job in await store.load_urgent(account, -999)] == ["high", "low", "same", "top"]
 
 
 async def test_jobs_that_completed_before_a_time_are_left_out(tables: Tables, account: str) -> None:
