@@ -7,7 +7,9 @@ from msgspec import Meta
 
 from functions.api.endpoints import POOL
 from functions.http.answers import Answer
-from functions.http.handling import Query, RouteRequest, Routes
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
+from functions.http.parameters import Format
 from functions.http.rendering import LOOKS
 from shared.domain.explain.pool_queue import QueuedJob
 from shared.services.explain.pool_queues import PoolQueueReport
@@ -16,9 +18,10 @@ _Top = Annotated[int, Meta(ge=1, le=100, description="Only this many jobs, those
 
 
 class QueueQuery(Query):
-    """How many jobs to list."""
+    """How many jobs to list, and in which format."""
 
     top: _Top = 20
+    format: Format = "json"
 
 
 class QueuedJobAnswer(Answer):
@@ -73,11 +76,14 @@ class QueueAnswer(Answer):
 
 def add_pool_queue(routes: Routes) -> None:
     @routes.route("GET", f"{POOL}/queue", query=QueueQuery, returns=QueueAnswer, cacheable=True, looks=LOOKS)
-    async def get_pool_queue(call: RouteRequest[QueueQuery, None]) -> QueueAnswer:
+    async def get_pool_queue(call: RouteRequest[QueueQuery, None]) -> QueueAnswer | RouteResponse:
         """Lists the jobs that wait on a pool in the order in which Batch takes their tasks."""
         services = await call.services()
         found = await services.pool_queues.of_pool(call.path["account"], call.path["pool"], call.query.top)
-        return _answer(found)
+        answer = _answer(found)
+        if call.query.format == "csv":
+            return csv_reply(Page(value=answer.value, count=answer.count), QueuedJobAnswer)
+        return answer
 
 
 def _answer(report: PoolQueueReport) -> QueueAnswer:

@@ -31,6 +31,9 @@ def test_jobs_stand_in_order_with_shares_causes_and_starts(page: Page, pools: Ca
     expect(row(page, "night-2")).to_contain_text("not known")
     expect(row(page, "night-2").locator("small", has_text="It isn't stored.")).to_be_visible()
     expect(row(page, "off").locator(".why")).to_have_text("The job is disabled")
+    expect(page.get_by_role("link", name="Queue as CSV")).to_have_attribute(
+        "href", re.compile(r"^/api/accounts/demo/pools/[^/]+/queue\?top=100&format=csv$")
+    )
     row(page, "urgent").get_by_role("link").click()
     expect(page).to_have_url(re.compile("job=urgent"))
 
@@ -45,6 +48,7 @@ def test_a_queue_beyond_the_list_is_counted_and_doubts_are_named(page: Page, poo
 def test_an_empty_queue_says_so_and_a_broken_one_fails_alone(page: Page, pools: Canned) -> None:
     show_pool(page, pools)
     expect(section(page, "queue")).to_contain_text("No task waits for slots.")
+    expect(page.get_by_role("link", name="Queue as CSV")).to_have_count(0)
     pools.broken = {"queue": (503, "Storage is busy.")}
     page.reload()
     expect(section(page, "queue").get_by_test_id("section-problem")).to_contain_text("Storage is busy.")

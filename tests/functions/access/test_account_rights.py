@@ -52,7 +52,7 @@ CASES = {
     "list_nodes": [f"{_POOL}/nodes"],
     "get_node": [f"{_POOL}/nodes/{{node}}"],
     "list_retirements": ["retirements", "retirements?format=csv", "retirements?all=true"],
-    "get_pool_queue": [f"{_POOL}/queue"],
+    "get_pool_queue": [f"{_POOL}/queue", f"{_POOL}/queue?format=csv"],
     "get_pool_startup": [f"{_POOL}/startup"],
     "get_pool_agent": [f"{_POOL}/agent"],
     "list_agent_nodes": [f"{_POOL}/agent/nodes"],

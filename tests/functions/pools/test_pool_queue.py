@@ -1,5 +1,7 @@
 """The queue of a pool: who goes first, by the API beforehand and by the emulator's dispatch afterwards."""
 
+import csv
+import io
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -82,6 +84,23 @@ async def test_the_queue_is_bounded_and_counts_the_jobs_beyond(world: World) -> 
     ]  # fmt: skip
     assert (queue["count"], queue["moreJobs"], queue["waitingTasks"], queue["freeSlots"]) == (5, 3, 13, 0)
     assert (await world.get("accounts/demo/pools/pool/queue?top=101")).status == 400
+
+
+async def test_the_queue_is_also_a_table_in_the_same_order(world: World) -> None:
+    await add_pool(world.batch, nodes=1)
+    for number in range(3):
+        await add_job(world.batch, f"job-{number}", priority=-number)
+        await add_tasks(world.batch, 3, job=f"job-{number}", command="sleep 3000")
+    world.advance(200)
+    await world.poll()
+    table = await world.get("accounts/demo/pools/pool/queue?format=csv&top=2")
+    rows = list(csv.DictReader(io.StringIO(table.body)))
+    shown = [(row["id"], row["rank"], row["waitingTasks"], row["share"], row["cause"]) for row in rows]
+    listed = (await queue_of(world, query="?top=2"))["value"]
+    assert shown == [
+        (job["id"], str(job["rank"]), str(job["waitingTasks"]), str(job["share"]), job["cause"]) for job in listed
+    ]
+    assert (len(rows), table.headers["batchscope-count"]) == (2, "3")
 
 
 async def test_the_queue_shows_when_each_job_may_start_and_why_not_before(world: World) -> None:

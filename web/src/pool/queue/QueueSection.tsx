@@ -17,6 +17,7 @@ import type { Queue, QueuedJob } from "./model.ts";
 import { queueText, readyText, shareText, startText } from "./texts.ts";
 
 const INTERVAL_MS = 10_000;
+const MAX_JOBS = 100; // in a table
 
 export function QueueSection({ view }: { view: PoolView }) {
   const { ref, inView } = useInView();
@@ -27,8 +28,18 @@ export function QueueSection({ view }: { view: PoolView }) {
       as of <Age at={queue.asOf} />
     </>
   );
+  const csv = queue && queue.count > 0 && (
+    <a
+      class="csv"
+      href={`${pathOfPool(view, "queue")}?top=${MAX_JOBS}&format=csv`}
+      download={`${view.pool}-queue.csv`}
+      aria-label="Queue as CSV"
+    >
+      CSV
+    </a>
+  );
   return (
-    <Section title="Queue" name="queue" sectionRef={ref} polled={polled} note={note}>
+    <Section title="Queue" name="queue" sectionRef={ref} polled={polled} note={note} actions={csv}>
       {(value) =>
         value.count ? <Contents queue={value} account={view.account} /> : <p class="nothing">No task waits for slots.</p>
       }
