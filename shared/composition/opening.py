@@ -36,6 +36,7 @@ from shared.services.queries.queries import Queries
 from shared.services.queries.retirement_queries import Announcements, RetirementQueries
 from shared.services.queries.schedule_queries import ScheduleQueries
 from shared.services.queries.start_up_queries import StartUpQueries
+from shared.services.queries.waited_histories import WaitedHistories
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.live_tasks import LiveTasks
 from shared.services.tasks.node_sharing import NodeSharingService
@@ -63,6 +64,7 @@ class Services:
     waiting_jobs: WaitingJobs
     histories: Histories[TaskCounts]
     pool_histories: Histories[PoolNumbers]
+    waited_histories: WaitedHistories
     pools: PoolQueries
     pool_queues: PoolQueues
     start_ups: StartUpQueries
@@ -119,9 +121,10 @@ async def open_services(settings: Settings) -> Services:
         timelines=Timelines(queries, walk),
         explanations=explaining(),
         dependencies=DependencySnapshots(sources, queries, tasks, stores.dependencies, live=brief, budgets=budgets),
-        waiting_jobs=WaitingJobs(registry, stores, sources, explaining, budgets),
+        waiting_jobs=WaitingJobs(registry, stores, sources, explaining, budgets, retention),
         histories=Histories(registry, JOB_SAMPLES, queries.recent_samples, stores.history, retention),
         pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
+        waited_histories=WaitedHistories(registry, stores.waiting_causes, stores.pool_history),
         pools=pools,
         pool_queues=PoolQueues(queries, tasks, pools, stores.dependencies),
         start_ups=StartUpQueries(registry, pools, stores),

@@ -4,10 +4,12 @@ from datetime import datetime
 
 from functions.api.endpoints import POOL
 from functions.api.jobs.history import HistoryQuery, RangeAnswer, history_reply
+from functions.api.jobs.job_models import seconds_of
 from functions.api.pools.pool_models import CoresAnswer, SlotsAnswer
 from functions.http.answers import Answer
 from functions.http.handling import RouteRequest, RouteResponse, Routes
 from shared.domain.history.points import Point
+from shared.domain.jobs.waiting_causes import ByCause
 from shared.domain.nodes.nodes import by_state
 from shared.domain.pools.pool_samples import PoolNumbers
 
@@ -37,10 +39,12 @@ class PoolPointLine(Answer):
 class PoolPointAnswer(PoolPointLine):
     """The numbers at the end of a step, as of then or shortly before; all null if no poll covered it.
 
-    `preempted` counts interruptions of spot nodes that polls found within the step, null if unknown.
+    `preempted` counts interruptions of spot nodes that polls found within the step, null if unknown. `waitedSeconds` is
+    how long tasks waited by cause, summed over tasks, as passes within the step found; null where none covers it.
     """
 
     node_counts: dict[str, int] | None
+    waited_seconds: dict[str, float] | None
 
 
 class PoolHistoryAnswer(RangeAnswer):
@@ -55,11 +59,12 @@ def add_pool_history(routes: Routes) -> None:
         """Returns a pool's numbers over time: one point per step, with the last known numbers at its end."""
         services = await call.services()
         found = await services.pool_histories.read(call.path["account"], call.path["pool"], **call.query.range)
-        points = list(map(_point_answer, found.points))
+        waited = await services.waited_histories.read(call.path["account"], call.path["pool"], found.series)
+        points = list(map(_point_answer, found.points, waited))
         return history_reply(call.query, found.series, points, PoolHistoryAnswer, table=PoolPointLine)
 
 
-def _point_answer(point: Point[PoolNumbers]) -> PoolPointAnswer:
+def _point_answer(point: Point[PoolNumbers], waited: ByCause | None) -> PoolPointAnswer:
     numbers = point.numbers
     cores = numbers.cores if numbers else None
     return PoolPointAnswer.of(
@@ -72,4 +77,5 @@ def _point_answer(point: Point[PoolNumbers]) -> PoolPointAnswer:
         tasks=numbers.tasks if numbers else None,
         preempted=point.increase,
         resize_errors=numbers.resize_errors if numbers else None,
+        waited_seconds=None if waited is None else seconds_of(waited),
     )

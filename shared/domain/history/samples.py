@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.history.grains import MINUTES, QUARTERS, HistoryRetention, HistorySample
+from shared.domain.history.grains import MINUTES, QUARTERS, Grain, HistoryRetention, HistorySample
 
 _UNSEEN = 180_000  # milliseconds between two polls within which equal numbers count as unchanged
 _ENCODER = msgspec.json.Encoder()
@@ -76,16 +76,20 @@ type Columns = dict[str, str]
 
 
 def rows_of[S: HistorySample[object]](
-    samples: Sequence[S], last: S | None, retention: HistoryRetention
+    samples: Sequence[S],
+    last: S | None,
+    retention: HistoryRetention,
+    grains: tuple[Grain, Grain] = (MINUTES, QUARTERS),
 ) -> dict[str, Columns]:
     """Returns the columns to merge into a history, by row key.
 
-    `samples` are consecutive and followed by `last`, which isn't written but ends them; None without one.
+    `samples` are consecutive and followed by `last`, which isn't written but ends them; None without one. `grains` are
+    those of minutes and of quarter-hours with letters of their own.
     """
     rows: dict[str, Columns] = {}
     now = (last or samples[-1]).through
     for sample, following in zip(samples, [*samples[1:], last], strict=True):
-        for grain in (MINUTES, QUARTERS):
-            for slot in grain.slots_of(sample, following.at if following else None, retention.oldest(grain, now)):
+        for grain, kept in zip(grains, (MINUTES, QUARTERS), strict=True):
+            for slot in grain.slots_of(sample, following.at if following else None, retention.oldest(kept, now)):
                 rows.setdefault(grain.row(slot), {})[grain.column(slot)] = sample.text()
     return rows

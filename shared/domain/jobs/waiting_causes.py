@@ -1,6 +1,6 @@
 """The causes for which an account's jobs wait, as last explained, and the time that tasks have waited by cause."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -15,7 +15,8 @@ from shared.domain.jobs.jobs import Job
 UNKNOWN_CAUSE = "unknown"
 INTERVAL = timedelta(minutes=5)
 """The time between two passes over the waiting jobs of an account."""
-_MAX_GAP = 3 * INTERVAL  # of time that counts as waited: longer ones are those of an app that didn't run
+MAX_GAP = 3 * INTERVAL
+"""The longest time between two passes that counts as waited: in a longer one the app didn't run."""
 type ByCause = Mapping[str, int]
 
 
@@ -28,11 +29,18 @@ class WaitingCause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WaitingCauses:
-    """The last pass: its time, the causes of jobs by key, and milliseconds waited by pool and cause, over all tasks."""
+    """The last pass: its time, the causes of jobs by key, and milliseconds waited by pool and cause, over all tasks.
+
+    Those of a pool are counted since `since`, in milliseconds since 1970; without it from before. `added` is what the
+    last pass added to those of the pass before, which was at `previous`.
+    """
 
     at: datetime | None = None
     jobs: Mapping[str, WaitingCause] = field(default_factory=dict)
     waited: Mapping[str, ByCause] = field(default_factory=dict)
+    since: Mapping[str, int] = field(default_factory=dict)
+    previous: datetime | None = None
+    added: Mapping[str, ByCause] = field(default_factory=dict)
     etag: str | None = None
 
     def is_due(self, now: datetime) -> bool:
@@ -48,46 +56,74 @@ class WaitingCauses:
 
         The time since the last pass counts for jobs that waited then, by the cause that was known.
         """
-        passed = max(timedelta(), min(now - self.at, _MAX_GAP)) if self.at else timedelta()
-        waited = {pool: dict(causes) for pool, causes in self.waited.items()}
-        jobs = {key: self.jobs.get(key, WaitingCause()) for key in waiting}
+        passed = max(timedelta(), min(now - self.at, MAX_GAP)) if self.at else timedelta()
+        jobs, added = {key: self.jobs.get(key, WaitingCause()) for key in waiting}, dict[str, dict[str, int]]()
         for key in waiting.keys() & self.jobs.keys():
-            causes, cause = waited.setdefault(_pool(waiting[key]), {}), self.jobs[key].cause
+            causes, cause = added.setdefault(_pool(waiting[key]), {}), self.jobs[key].cause
             more = waiting_tasks(waiting[key]) * (passed // timedelta(milliseconds=1))
             causes[cause] = causes.get(cause, 0) + more
         explained = {key: WaitingCause(cause, now) for key, cause in found.items()}
-        return replace(self, at=now, jobs=jobs | explained, waited=waited)
+        new = dict.fromkeys(added.keys() - self.waited.keys(), to_milliseconds(self.at or now))
+        return replace(
+            self,
+            at=now,
+            jobs=jobs | explained,
+            waited=_summed((self.waited, added)),
+            since={**self.since, **new},
+            previous=self.at,
+            added=added,
+        )
 
     def within(self, pools: Mapping[str, object]) -> "WaitingCauses":
         """Returns the causes with the time waited for pools that aren't known any more in NO_POOL."""
-        sums: dict[str, dict[str, int]] = {}
-        for pool, causes in self.waited.items():
-            into = sums.setdefault(pool if pool in pools else NO_POOL, {})
-            for cause, number in causes.items():
-                into[cause] = into.get(cause, 0) + number
-        return replace(self, waited=sums)
+        gone = [{NO_POOL: causes} for pool, causes in self.waited.items() if pool not in pools]
+        kept = {pool: causes for pool, causes in self.waited.items() if pool in pools}
+        return replace(
+            self,
+            waited=_summed((kept, *gone)),
+            since={pool: at for pool, at in self.since.items() if pool in pools},
+            added={pool: causes for pool, causes in self.added.items() if pool in pools},
+        )
 
     def of_job(self, job: Job) -> WaitingCause | None:
         """Returns the cause for which a job waits; None if it doesn't wait."""
         return self.jobs.get(job.key, WaitingCause()) if waiting_tasks(job) else None
 
     def plain(self) -> list[Any]:
-        """Returns lists and numbers, for storage."""
+        """Returns all but what the history needs as lists and numbers, for storage."""
         jobs = {key: [cause, to_milliseconds(at) if at else 0] for key, (cause, at) in self.jobs.items()}
         return [to_milliseconds(self.at) if self.at else None, jobs, self.waited]
 
+    def plain_steps(self) -> list[Any]:
+        """Returns what the history needs besides, for storage apart: earlier versions leave it out."""
+        return [self.since, to_milliseconds(self.previous) if self.previous else None, self.added]
+
     @classmethod
-    def of_plain(cls, stored: Any) -> "WaitingCauses":
-        """Returns the inverse of `plain`. Raises ValueError."""
+    def of_plain(cls, stored: Any, steps: Any = None) -> "WaitingCauses":
+        """Returns the inverse of `plain` and `plain_steps`. Raises ValueError."""
         at, jobs, waited = msgspec.convert(stored, _Stored)
+        since, previous, added = msgspec.convert(steps or ({}, None, {}), _Steps)
         causes = {
             key: WaitingCause(cause, from_milliseconds(moment) if moment else None)
             for key, (cause, moment) in jobs.items()
         }
-        return cls(None if at is None else from_milliseconds(at), causes, waited)
+        moments = [None if moment is None else from_milliseconds(moment) for moment in (at, previous)]
+        return cls(moments[0], causes, waited, since, moments[1], added)
 
 
 _Stored = tuple[int | None, dict[str, tuple[str, int]], dict[str, dict[str, int]]]
+_Steps = tuple[dict[str, int], int | None, dict[str, dict[str, int]]]
+
+
+def _summed(many: Iterable[Mapping[str, ByCause]]) -> dict[str, dict[str, int]]:
+    """Returns the sums by pool and cause."""
+    sums: dict[str, dict[str, int]] = {}
+    for one in many:
+        for pool, causes in one.items():
+            into = sums.setdefault(pool, {})
+            for cause, number in causes.items():
+                into[cause] = into.get(cause, 0) + number
+    return sums
 
 
 def waiting_tasks(job: Job) -> int:

@@ -11,7 +11,9 @@ from datetime import timedelta
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.explain.causes import UNKNOWN
+from shared.domain.history.grains import HistoryRetention
 from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.waited_history import waited_rows
 from shared.domain.jobs.waiting_causes import WaitingCauses, waiting_tasks
 from shared.errors import BatchscopeError, CacheConflictError, StorageError
 from shared.log import logger
@@ -37,6 +39,7 @@ class WaitingJobs:
     sources: Mapping[str, BatchAccount]
     explanations: Callable[[SharedEvidence], Explanations]
     budgets: RequestBudgets
+    retention: HistoryRetention
 
     async def run(self, budget: timedelta) -> None:
         """Makes the passes that are due; no job is begun after `budget`. Failures are logged: the next run goes on."""
@@ -66,6 +69,7 @@ class WaitingJobs:
             found = await self._causes(account, before.next_jobs(waiting, _MAX_EXPLAINED), deadline)
         pools = (await self.stores.pools.load_known(account.key)).resources
         after: WaitingCauses = before.after(waiting, found, now).within(pools)
+        await self.stores.pool_history.save(account.key, waited_rows(before, after, self.retention))
         await self.stores.waiting_causes.save(account.key, after)
 
     async def _causes(self, account: Account, jobs: Sequence[Job], deadline: float) -> dict[str, str]:

@@ -24,14 +24,15 @@ class WaitingCauseStore:
             return WaitingCauses()
         try:
             with decoding(row, "row of", kind=_KIND):
-                return replace(WaitingCauses.of_plain(json_of(row, "causes")), etag=row["etag"])
+                return replace(WaitingCauses.of_plain(json_of(row, "causes"), json_of(row, "steps")), etag=row["etag"])
         except UnreadableError as error:
             _LOG.warning("The causes for which jobs of %s wait begin anew: %s", account_key, error)
             return WaitingCauses(etag=row["etag"])
 
     async def save(self, account_key: str, causes: WaitingCauses) -> None:
         """Writes the causes under their ETag. Raises CacheConflictError, StorageError."""
-        columns = {**schema_of(_KIND), **json_columns("causes", causes.plain())}
+        stored = json_columns("causes", causes.plain()) | json_columns("steps", causes.plain_steps())
+        columns = {**schema_of(_KIND), **stored}
         await save_row(self._table, row_of(_partition(account_key), _ROW, columns), causes.etag)
 
 

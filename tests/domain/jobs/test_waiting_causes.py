@@ -94,6 +94,6 @@ def test_passes_are_due_after_five_minutes_and_take_the_jobs_explained_longest_a
 def test_stored_causes_are_read_as_they_were_and_time_of_pools_that_are_gone_counts_for_none() -> None:
     jobs = by_key(job("a", 1), job("b", 2))
     causes = WaitingCauses().after(jobs, {"a": "slotsBusy"}, NOW).after(jobs, {}, NOW + INTERVAL)
-    assert WaitingCauses.of_plain(causes.plain()) == causes
+    assert WaitingCauses.of_plain(causes.plain(), causes.plain_steps()) == causes
     assert causes.within({"blue": None}) == causes
     assert causes.within({}).waited == {NO_POOL: {"slotsBusy": 5 * MINUTES, "unknown": 10 * MINUTES}}

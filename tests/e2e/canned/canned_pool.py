@@ -142,7 +142,7 @@ def pool_history(*, steps: int = 60, gap: range = range(0)) -> dict[str, Any]:
 
 
 def _point(time: datetime, step: int, *, known: bool) -> dict[str, Any]:
-    names = ("nodeCounts", "target", "current", "slots", "cores", "tasks", "preempted", "resizeErrors")
+    names = ("nodeCounts", "target", "current", "slots", "cores", "tasks", "preempted", "resizeErrors", "waitedSeconds")
     if not known:
         return {"time": _text(time), "asOf": None, "exact": None} | dict.fromkeys(names)
     running, lost = 10 + step // 2, step % 20 == 10
@@ -160,6 +160,7 @@ def _point(time: datetime, step: int, *, known: bool) -> dict[str, Any]:
         "tasks": SLOTS * running,
         "preempted": 3 if lost else 0,
         "resizeErrors": 0,
+        "waitedSeconds": {} if step % 5 != 3 else {"slotsBusy": 5400.0, "poolEmpty": 90.0},
     }
 
 

@@ -184,6 +184,11 @@ def test_the_history_shows_kinds_target_gaps_and_interruptions(page: Page, pools
     page.keyboard.press("Home")
     first = "target 50 · 40 of 64 slots · 40 of 64 cores: 10 running, 4 idle, 2 unhealthy"
     expect(chart).to_have_attribute("aria-valuetext", re.compile(first))
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    waited = "tasks waited 1 h 30 min (slots busy), 1 min 30 s (pool empty)"
+    expect(history.get_by_test_id("readout")).to_contain_text(waited)
+    page.keyboard.press("Home")
     page.keyboard.press("PageDown")
     expect(history.get_by_test_id("readout")).to_contain_text("3 interruptions")
     expect(history.get_by_role("button", name="preempted")).to_contain_text("3")
@@ -193,6 +198,7 @@ def test_the_history_shows_kinds_target_gaps_and_interruptions(page: Page, pools
     expect(history.locator("tbody tr")).to_have_count(60)
     expect(history.locator("tbody tr").filter(has_text="not polled")).to_have_count(6)
     expect(history.locator("tbody tr").last).to_contain_text("10 running, 4 idle, 2 start task failed")
+    expect(history.locator("tbody tr").filter(has_text="1 h 31 min")).to_have_count(11)
 
 
 def test_texts_are_readable_in_either_scheme(page: Page, pools: Canned) -> None:

@@ -1,8 +1,13 @@
 """Causes for which jobs wait, stored by ticks: equal to the explanations, by job, pool and account, and over time."""
 
+from collections import Counter
+
 import pytest
 
+from local.batch_emulator.core.stamps import SECOND, stamp
 from shared.domain.explain.request_budget import SHARE
+from shared.errors import StorageError
+from shared.stores.jobs.waiting_causes import WaitingCauseStore
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 from tests.functions.support.seen_metrics import families
@@ -39,6 +44,37 @@ async def test_ticks_count_waiting_tasks_by_cause_and_the_time_that_they_wait(wo
     pool, account = (await world.get("accounts/demo/pools/full")).body, (await world.get("accounts/demo")).body
     assert pool["waitedSeconds"]["slotsBusy"] == pytest.approx(1600, abs=8)
     assert account["waitedSeconds"]["poolMissing"] - before.get("poolMissing", 0) == pytest.approx(1200, abs=6)
+
+
+async def test_the_history_of_a_pool_shows_the_time_waited_in_each_step_though_passes_fail(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_pool(world.batch, "slow", nodes=1, slots=1)
+    await add_job(world.batch, "queued", pool="slow")
+    await add_tasks(world.batch, 5, job="queued", command="sleep 100000")
+    for number in range(9):
+        world.advance(300)
+        with monkeypatch.context() as patch:
+            if number in {4, 6}:  # as where the process ends before it stores the pass
+                patch.setattr(WaitingCauseStore, "save", _fails)
+            await world.app.fire("tick")
+    total = (await world.get("accounts/demo/pools/slow")).body["waitedSeconds"]
+    assert 8 * 4 * 300 - 60 < sum(total.values()) < 8 * 4 * 300 + 60
+    world.advance(120)  # so that the minute of the last pass has ended
+    for step in ("PT1M", "PT5M", "PT15M"):
+        begin = stamp(world.emulator.clock.now - 3600 * SECOND)
+        points = (await world.get(f"accounts/demo/pools/slow/history?step={step}&from={begin}")).body["value"]
+        ended = [point["waitedSeconds"] for point in points if point["waitedSeconds"] is not None]
+        sums = Counter[str]()
+        for waited in ended:
+            sums.update(waited)
+        left = sum(total.values()) - sum(sums.values())  # in a quarter-hour that hasn't ended
+        assert left == 0 if step == "PT1M" else 0 <= left <= 3 * 5 * 300 + 60
+        assert 0 < len(ended) < len(points)
+
+
+async def _fails(*_: object) -> None:
+    raise StorageError("The process ended.")
 
 
 async def test_a_second_tick_within_five_minutes_asks_nothing_more_about_waiting_jobs(world: World) -> None:

@@ -22,6 +22,7 @@ from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
 from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot, TaskRead
+from shared.domain.jobs.waited_history import GRAINS, waited_samples
 from shared.domain.jobs.waiting_causes import WaitingCause, WaitingCauses
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
@@ -116,7 +117,10 @@ _JOB_COUNTERS = JobCounters(_MS, TaskCounters(1, 2, 3, 4), {"pool=20=c3=a4": Tas
 _DELETED_COUNTERS = DeletedJobCounters(
     {"pool": TaskCounters(5, 4, 3, 2)}, {("left", _MS): LeavingJob(T0, {"pool": TaskCounters(1, 1, 1, 1)})}
 )
-_WAITING = WaitingCauses(T0, {"job": WaitingCause("slotsBusy", _T1), "new": WaitingCause()}, {"pool": {"slotsBusy": 7}})
+_WAITING = WaitingCauses(
+    T0, {"job": WaitingCause("slotsBusy", _T1), "new": WaitingCause()}, {"pool": {"slotsBusy": 7}}, {"pool": _MS}, _T1,
+    {"pool": {"slotsBusy": 3}},
+)  # fmt: skip
 _RULES = JobRules(7, timedelta(hours=3), uses_task_dependencies=True, allows_preemption=True)
 JOB = Job(
     JobFacts(
@@ -256,7 +260,9 @@ async def _write_pools(tables: Tables) -> None:
     await pools.save_all(ACCOUNT, [POOL])
     confirmed = PoolConfirmation("version", T0, T0, "delta")
     await pools.save_round(ACCOUNT, PoolRound(T0, T0, "reason", 9, {POOL.key: confirmed}, {"a": "why"}), {})
-    await HistoryStore(tables, POOL_HISTORY).save(ACCOUNT, {POOL.key: rows_of((_POOL_SAMPLE,), None, _EVER)})
+    history = HistoryStore(tables, POOL_HISTORY)
+    await history.save(ACCOUNT, {POOL.key: rows_of((_POOL_SAMPLE,), None, _EVER)})
+    await history.save(ACCOUNT, {POOL.key: rows_of(waited_samples(_WAITING, "pool")[-1:], None, _EVER, GRAINS)})
     start_ups = StartUpDay(POOL.key, _MS // 86_400_000, {"node": _START_UP}, is_cut=True)
     await StartUpStore(tables).save_all(ACCOUNT, [start_ups])
     many = {node.key: node for node in (NODE._replace(id=f"n{number:03}") for number in range(251))}

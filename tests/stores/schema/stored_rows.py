@@ -64,7 +64,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
 }
 """The kinds of rows of each table, by regular expressions of their keys; the first match counts."""
 _KEYS = ("PartitionKey", "RowKey")
-_SLOTS = {"jobhistory": r"(m|q)\d\d", "poolhistory": r"(m|q)\d\d"}
+_SLOTS = {"jobhistory": r"(m|q)\d\d", "poolhistory": r"(m|q|w)\d\d"}
 _TYPES: Mapping[type, str] = {bool: "Boolean", int: "Int", float: "Double", str: "String", bytes: "Binary"}
 
 

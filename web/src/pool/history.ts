@@ -2,8 +2,10 @@
 
 import type { Series } from "../charts/stack.ts";
 import { formatTime } from "../format/dates.ts";
+import { formatSeconds } from "../format/durations.ts";
 import { formatCount, formatRate, plural } from "../format/numbers.ts";
 import { countsByGroup, GROUP_LABELS, STATE_GROUPS, type StateGroup } from "../nodes/stateGroups.ts";
+import { wordsOfCause } from "../ui/text/causes.ts";
 import type { PoolPoint } from "./model.ts";
 
 export function countsOf({ nodeCounts }: PoolPoint): Record<StateGroup, number> | null {
@@ -34,9 +36,17 @@ export function pointDetails(point: PoolPoint): string {
     cores && `${formatRate(cores.busy)} of ${formatCount(cores.total)} cores`,
     preempted && plural(preempted, "interruption"),
     resizeErrors && plural(resizeErrors, "resize error"),
+    waitedText(point),
     exact !== true && "not confirmed as exact",
   ];
   return parts.filter(Boolean).join(" · ");
+}
+
+/** "tasks waited 2h 5min for slots busy, 30s for pool empty", the longest first; "" where none did. */
+export function waitedText({ waitedSeconds }: PoolPoint): string {
+  const causes = Object.entries(waitedSeconds ?? {}).sort(([, one], [, other]) => other - one);
+  const times = causes.map(([cause, seconds]) => `${formatSeconds(seconds)} (${wordsOfCause(cause)})`);
+  return times.length ? `tasks waited ${times.join(", ")}` : "";
 }
 
 export function pointText(point: PoolPoint | undefined): string {

@@ -4,7 +4,7 @@ import { ChangeMarks, ChangeSign } from "../charts/ChangeMarks.tsx";
 import type { History, HistoryKind } from "../charts/history.ts";
 import type { Scale } from "../charts/scales.ts";
 import { pathPoint } from "../charts/stack.ts";
-import { parseDuration } from "../format/durations.ts";
+import { formatSeconds, parseDuration } from "../format/durations.ts";
 import { formatCount, formatRate } from "../format/numbers.ts";
 import { GroupSwatch, NodeFillPatterns } from "../nodes/NodeBar.tsx";
 import { GROUP_LABELS, type StateGroup } from "../nodes/stateGroups.ts";
@@ -30,6 +30,7 @@ const WITHOUT_CHANGES: HistoryKind<PoolPoint, StateGroup> = {
       { key: "cores", heading: "Cores busy", value: ({ cores }) => usageText(cores, cores?.busy, formatRate) },
       { key: "tasks", heading: "Tasks", value: ({ tasks }) => countText(tasks) },
       { key: "interruptions", heading: "Interruptions", value: ({ preempted }) => countText(preempted) },
+      { key: "waited", heading: "Tasks waited", value: ({ waitedSeconds }) => timeText(waitedSeconds) },
     ],
   },
   signs: (points) => (
@@ -71,6 +72,11 @@ export function poolHistory(changes: readonly SettingChange[]): HistoryKind<Pool
       </>
     ),
   };
+}
+
+/** The time over all causes, such as "3 h". */
+function timeText(waited: Record<string, number> | null): string {
+  return waited ? formatSeconds(Object.values(waited).reduce((sum, seconds) => sum + seconds, 0)) : "–";
 }
 
 function countText(count: number | null): string {

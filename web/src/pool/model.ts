@@ -112,6 +112,8 @@ export interface PoolPoint {
   /** Spot nodes that were preempted within the step. */
   preempted: number | null;
   resizeErrors: number | null;
+  /** How long tasks waited within the step by cause, summed over tasks; null where that isn't known. */
+  waitedSeconds: Record<string, number> | null;
 }
 
 interface NodesByType {

@@ -18,6 +18,7 @@ function point(change: Partial<PoolPoint>): PoolPoint {
     tasks: null,
     preempted: null,
     resizeErrors: null,
+    waitedSeconds: null,
     ...change,
   };
 }
@@ -25,6 +26,12 @@ function point(change: Partial<PoolPoint>): PoolPoint {
 function series(...value: PoolPoint[]) {
   return seriesOf({ from: "2026-11-21T11:00:00Z", to: "2026-11-21T12:00:00Z", step: "PT1M", value }, countsOf);
 }
+
+test("a point says how long tasks waited and for what, the longest first", () => {
+  const waited = point({ waitedSeconds: { poolEmpty: 90, slotsBusy: 5400 } });
+  assert.ok(pointDetails(waited).includes("tasks waited 1 h 30 min (slots busy), 1 min 30 s (pool empty)"));
+  for (const waitedSeconds of [{}, null]) assert.ok(!pointDetails(point({ waitedSeconds })).includes("waited"));
+});
 
 test("a target is the sum of its known parts, and unknown if none is known", () => {
   assert.equal(targetOf(point({ target: { dedicated: 2, spot: 3 } })), 5);

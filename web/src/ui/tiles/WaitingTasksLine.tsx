@@ -1,6 +1,7 @@
 // The waiting tasks of a pool or account by cause, the most frequent first.
 
 import { formatCount } from "../../format/numbers.ts";
+import { wordsOfCause } from "../text/causes.ts";
 
 export function WaitingTasksLine({ waiting }: { waiting: Record<string, number> | undefined }) {
   const causes = Object.entries(waiting ?? {}).filter(([, number]) => number > 0);
@@ -8,12 +9,7 @@ export function WaitingTasksLine({ waiting }: { waiting: Record<string, number> 
   causes.sort(([, one], [, other]) => other - one);
   return (
     <p class="pools-line" data-testid="waiting-tasks">
-      Waiting tasks by cause: {causes.map(([cause, number]) => `${formatCount(number)} ${wordsOf(cause)}`).join(", ")}.
+      Waiting tasks by cause: {causes.map(([cause, number]) => `${formatCount(number)} ${wordsOfCause(cause)}`).join(", ")}.
     </p>
   );
-}
-
-/** "slotsBusy" as "slots busy". */
-function wordsOf(cause: string): string {
-  return cause.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
