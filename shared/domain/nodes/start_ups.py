@@ -6,7 +6,6 @@ Restarts aren't start-ups: `allocationTime` never changes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import blake2b
 from typing import Literal, NamedTuple
@@ -45,8 +44,7 @@ _IDLE = ("idle", "offline")
 _DAY = timedelta(days=1) // timedelta(milliseconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class StartUp:
+class StartUp(NamedTuple):
     """The milestones of one node in milliseconds since 1970, 0 where unknown.
 
     `node` is the identity. `wished` is the start of the resize. `started` and `ended` are those of the start task,
@@ -90,25 +88,23 @@ class Interval(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """A node that a list shows as new or changed, before its first task as far as was known."""
+    """A node that a list shows as new or changed, before its first task as far as was known, and its identity."""
 
     before: Node | None
     now: Node
-
-    @property
-    def identity(self) -> str:
-        return start_up_identity(self.now)
+    identity: str
 
 
-def start_up_identity(node: Node) -> str:
-    return blake2b(f"{node.key}/{node.allocated}".encode(), digest_size=9).hexdigest()
+def sighting_of(before: Node | None, now: Node) -> Sighting:
+    identity = blake2b(f"{now.key}/{now.allocated}".encode(), digest_size=9).hexdigest()
+    return Sighting(before, now, identity)
 
 
 def sightings(before: Mapping[str, Node], after: Mapping[str, Node], at: int) -> tuple[Sighting, ...]:
     """Returns the nodes of a pool whose start-up a list as of `at` may have moved on."""
     found = ((before.get(key), node) for key, node in after.items() if before.get(key) is not node)
     return tuple(
-        Sighting(old, node)
+        sighting_of(old, node)
         for old, node in found
         if node.allocated and (not _has_worked(old) if old else at - node.allocated <= _MAX_UNSEEN)
     )
@@ -128,8 +124,8 @@ def followed_start_up(found: StartUp, sighting: Sighting, seen: Interval, *, wis
         return found
     node = sighting.now
     if found.booted and node.booted > found.booted and not found.busy:
-        return replace(found, ending="restarted")
-    found = replace(found, wished=found.wished or wished, booted=found.booted or node.booted)
+        return found._replace(ending="restarted")
+    found = found._replace(wished=found.wished or wished, booted=found.booted or node.booted)
     return _worked(_ready(_with_start_task(found, node), node), sighting, seen)
 
 
@@ -144,35 +140,35 @@ def _with_start_task(found: StartUp, node: Node) -> StartUp:
     if run is None or found.start_task == "none":
         return found
     if run.retries or found.retried:
-        found = replace(found, retried=True, started=0, ended=0)
+        found = found._replace(retried=True, started=0, ended=0)
     else:
         ended = run.end if run.result == SUCCESS else 0
-        found = replace(found, started=found.started or run.start, ended=found.ended or ended)
+        found = found._replace(started=found.started or run.start, ended=found.ended or ended)
     if found.start_task == "awaited" and run.result == SUCCESS and run.end:
-        return replace(found, ready=found.ready or run.end)
+        return found._replace(ready=found.ready or run.end)
     has_failed = found.start_task == "awaited" and node.state == "starttaskfailed"
-    return replace(found, ending="startTaskFailed") if has_failed else found
+    return found._replace(ending="startTaskFailed") if has_failed else found
 
 
 def _ready(found: StartUp, node: Node) -> StartUp:
     was_idle = found.start_task != "awaited" and node.state in _IDLE and not (found.busy or _has_worked(node))
-    return replace(found, ready=found.ready or node.transition) if was_idle else found
+    return found._replace(ready=found.ready or node.transition) if was_idle else found
 
 
 def _worked(found: StartUp, sighting: Sighting, seen: Interval) -> StartUp:
     """Adds since when the node works: exactly, or where short tasks came and went between two lists, within these."""
-    before, node = sighting
+    before, node = sighting.before, sighting.now
     last = max(seen.known_as_of, found.allocated)
     if not found.busy and node.state == RUNNING and not node.tasks_run:
-        found = replace(found, busy=node.transition)
+        found = found._replace(busy=node.transition)
     if not _has_worked(node):
         return found
     if seen.at - last > _MAX_UNSEEN:
-        return found if found.busy else replace(found, ending="pollsMissed")
+        return found if found.busy else found._replace(ending="pollsMissed")
     was_preparing = before is not None and before.state == RUNNING and bool(found.busy)
     first = (last + seen.at) // 2 if was_preparing else 0
     busy = found.busy or min(max(node.transition, last), seen.at)
-    return replace(found, busy=busy, first=max(first, busy) if first else 0, worked=True)
+    return found._replace(busy=busy, first=max(first, busy) if first else 0, worked=True)
 
 
 def _has_worked(node: Node) -> bool:

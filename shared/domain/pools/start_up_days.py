@@ -102,4 +102,4 @@ def _start_up(one: _Stored, names: list[str]) -> StartUp:
         **dict(zip(_MILESTONES, moments, strict=True)),
     }  # fmt: skip
     del plain["milestones"]
-    return msgspec.convert(plain, StartUp)
+    return StartUp(**plain)

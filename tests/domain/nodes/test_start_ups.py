@@ -8,11 +8,11 @@ from shared.domain.nodes.start_ups import (
     PHASES,
     REASONS,
     Interval,
-    Sighting,
     StartTaskKind,
     StartUp,
     first_start_up,
     followed_start_up,
+    sighting_of,
     sightings,
     start_up_phase,
 )
@@ -40,7 +40,7 @@ def seen(
     """Returns the start-up after lists, each so many seconds after the allocation, with the node as it was then."""
     found, known = None, A
     for at, node in lists:
-        sighting = Sighting(before, node)
+        sighting = sighting_of(before, node)
         found = found or first_start_up(sighting, image="image", start_task=kind)
         assert found is not None
         found = followed_start_up(found, sighting, Interval(known, A + at * S), wished=wished)
@@ -100,7 +100,7 @@ def test_without_a_resize_there_is_neither_an_allocation_nor_a_total() -> None:
 
 def test_the_wish_is_taken_over_where_only_a_later_list_of_pools_shows_the_resize() -> None:
     first = seen((10, NEW), wished=0)
-    later = followed_start_up(first, Sighting(NEW, BOOTED), Interval(A, A + 70 * S), wished=A - 5 * S)
+    later = followed_start_up(first, sighting_of(NEW, BOOTED), Interval(A, A + 70 * S), wished=A - 5 * S)
     assert phases(later)["allocation"] == 5.0
 
 
@@ -156,7 +156,7 @@ def test_the_same_list_once_more_changes_nothing() -> None:
     lists: Sequence[tuple[int, Node]] = [(10, NEW), (95, IDLE), (120, running(IDLE, 100, tasks=0))]
     once = seen(*lists)
     repeated = followed_start_up(
-        once, Sighting(IDLE, lists[2][1]), Interval(A + 95 * S, A + 120 * S), wished=A - 30 * S
+        once, sighting_of(IDLE, lists[2][1]), Interval(A + 95 * S, A + 120 * S), wished=A - 30 * S
     )
     assert repeated == once
 
@@ -164,12 +164,12 @@ def test_the_same_list_once_more_changes_nothing() -> None:
 def test_only_nodes_that_have_run_no_task_are_followed() -> None:
     changed = {"a": IDLE, "b": running(IDLE, 95), "new": NEW, "same": BOOTED, "old": OLD}
     before = {"a": BOOTED, "b": running(IDLE, 91), "same": BOOTED}
-    assert sightings(before, changed, A + 100 * S) == (Sighting(BOOTED, IDLE), Sighting(None, NEW))
+    assert sightings(before, changed, A + 100 * S) == (sighting_of(BOOTED, IDLE), sighting_of(None, NEW))
     assert sightings({}, {"a": NEW._replace(allocated=0)}, A) == ()
 
 
 def test_a_known_node_begins_no_start_up() -> None:
-    assert first_start_up(Sighting(NEW, BOOTED), image="", start_task="none") is None
+    assert first_start_up(sighting_of(NEW, BOOTED), image="", start_task="none") is None
 
 
 def test_each_reason_is_a_sentence() -> None:

@@ -1,6 +1,5 @@
 """Figures of start-ups, findings on them, resizes, and the form in which days are stored."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -33,18 +32,18 @@ def start_up(name: str = "n", *, day: int = 20_000, seconds: int = 100, setup: i
         name, at, "d4", "image", "none", at - 10 * S, at + 5 * S, 0, 0, at + (5 + setup) * S, at + (seconds - 10) * S
     )
     ready = found.busy
-    return replace(found, ready=found.booted + setup * S, busy=ready, worked=True, **changes)  # type: ignore[arg-type]
+    return found._replace(ready=found.booted + setup * S, busy=ready, worked=True, **changes)  # type: ignore[arg-type]
 
 
 def many(number: int, *, day: int = 20_000, setup: int = 10) -> list[StartUp]:
     """Returns start-ups without a wait."""
     found = [start_up(f"{day}-{place}", day=day, setup=setup) for place in range(number)]
-    return [replace(one, busy=one.ready) for one in found]
+    return [one._replace(busy=one.ready) for one in found]
 
 
 def test_quantiles_are_nearest_ranks_and_unknown_values_have_reasons_and_are_never_0() -> None:
     group = [start_up(str(n), seconds=50 + n) for n in range(1, 101)]
-    group += [replace(start_up("x"), wished=0), replace(start_up("y"), busy=0, worked=False)]
+    group += [start_up("x")._replace(wished=0), start_up("y")._replace(busy=0, worked=False)]
     figures = figures_of(group)
     total = figures.of("total")
     assert (total.nodes, total.p50, total.p95) == (100, 100 * S, 145 * S)
@@ -62,7 +61,7 @@ def test_groups_are_the_largest_in_the_order_of_their_names() -> None:
 
 
 def test_a_day_is_read_as_it_was_written_and_so_are_its_figures() -> None:
-    group = [*many(3), replace(start_up("odd"), vm_size="", image="", booted=0, ending="restarted", worked=False)]
+    group = [*many(3), start_up("odd")._replace(vm_size="", image="", booted=0, ending="restarted", worked=False)]
     day = StartUpDay("pool", 20_000, {one.node: one for one in group}, is_cut=True)
     assert day_of_plain("pool", 20_000, plain_day(day)) == day
     assert figures_of_plain(plain_figures(day)) == figures_by(group, lambda one: (one.vm_size, one.image))
