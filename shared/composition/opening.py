@@ -127,7 +127,7 @@ async def open_services(settings: Settings) -> Services:
         waited_histories=WaitedHistories(registry, stores.waiting_causes, stores.pool_history),
         pools=pools,
         pool_queues=PoolQueues(queries, tasks, pools, stores.dependencies),
-        start_ups=StartUpQueries(registry, pools, stores),
+        start_ups=StartUpQueries(registry, pools, events, stores),
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,

@@ -1,6 +1,6 @@
 """GET accounts/{account}/pools/{pool}/startup: how long nodes take from the wish for them to their first task."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Annotated
 
@@ -12,7 +12,7 @@ from functions.http.answers import Answer
 from functions.http.handling import Query, RouteRequest, Routes
 from functions.http.rendering import LOOKS
 from shared.domain.nodes.start_ups import REASONS
-from shared.domain.pools.start_up_figures import PhaseFigures, StartUpFigures
+from shared.domain.pools.start_up_figures import PhaseFigures, StartUpFigures, nearest_rank
 from shared.services.queries.start_up_queries import StartUpReport
 
 _Days = Annotated[int, Meta(ge=1, le=31, description="Days of allocation (UTC), today included.")]
@@ -55,11 +55,20 @@ class StartUpGroupAnswer(Answer):
     phases: list[StartUpPhaseAnswer]
 
 
+class PreparationTasksAnswer(Answer):
+    """Runs of job preparation tasks on the pool's nodes, the latest thousand that Batch's events show."""
+
+    runs: int
+    p50_seconds: float
+    p95_seconds: float
+
+
 class StartUpAnswer(Answer):
     """The start-ups of nodes that were allocated since `since`, with their phases in the order of time.
 
     `overhead` is the total without the wait for a task. `medianTaskSeconds` is the median run of the tasks of the
-    pool's jobs, null before any has completed. `limited`: a day had more nodes than are kept.
+    pool's jobs, null before any has completed. `preparationTasks` are null where no event shows any. `limited`: a day
+    had more nodes than are kept.
     """
 
     account: str
@@ -73,6 +82,7 @@ class StartUpAnswer(Answer):
     by_size: list[StartUpGroupAnswer]
     by_image: list[StartUpGroupAnswer]
     median_task_seconds: float | None
+    preparation_tasks: PreparationTasksAnswer | None
     findings: list[FindingAnswer]
 
 
@@ -99,8 +109,16 @@ def _answer(report: StartUpReport) -> StartUpAnswer:
         by_size=_groups(report.sizes),
         by_image=_groups(report.images),
         median_task_seconds=_seconds(report.runs.quantile(50)) if report.runs.count else None,
+        preparation_tasks=_preparation_tasks(report.preparations),
         findings=list(map(finding_answer, report.findings)),
     )
+
+
+def _preparation_tasks(runs: Sequence[int]) -> PreparationTasksAnswer | None:
+    p50, p95 = nearest_rank(runs, 50), nearest_rank(runs, 95)
+    if p50 is None or p95 is None:
+        return None
+    return PreparationTasksAnswer(runs=len(runs), p50_seconds=_seconds(p50), p95_seconds=_seconds(p95))
 
 
 def _groups(found: Mapping[str, StartUpFigures]) -> list[StartUpGroupAnswer]:

@@ -68,9 +68,9 @@ def _phase(phase: Phase, many: Sequence[StartUp]) -> PhaseFigures:
     known = sorted(one for one in found if isinstance(one, int))
     unknown = Counter(one for one in found if not isinstance(one, int))
     ranked = tuple(sorted(unknown.items(), key=lambda item: (-item[1], item[0])))
-    return PhaseFigures(phase, len(known), _quantile(known, 50), _quantile(known, 95), ranked)
+    return PhaseFigures(phase, len(known), nearest_rank(known, 50), nearest_rank(known, 95), ranked)
 
 
-def _quantile(values: Sequence[int], percent: int) -> int | None:
-    """Returns the nearest rank: the least value that at least `percent` of all don't exceed; None of none."""
+def nearest_rank(values: Sequence[int], percent: int) -> int | None:
+    """Returns the least of the sorted values that at least `percent` of all don't exceed; None of none."""
     return values[-(-len(values) * percent // _PERCENT) - 1] if values else None

@@ -1,11 +1,13 @@
 """Answers from storage about the start-ups of pools' nodes."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.domain.core.keys import key_of
-from shared.domain.core.stamps import to_milliseconds
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.events.event_lists import EventFilter
+from shared.domain.events.preparation_events import SPECIAL_TASK, preparation_runs
 from shared.domain.findings.finding import Finding
 from shared.domain.nodes.start_ups import StartUp
 from shared.domain.pools.start_up_figures import FiguresByGroup, StartUpFigures, figures_by, figures_of
@@ -13,17 +15,20 @@ from shared.domain.pools.start_up_findings import start_up_exceeds_tasks, start_
 from shared.domain.reports.reports import PoolReport
 from shared.domain.tasks.histograms import Histogram
 from shared.services.accounts.registry import Registry
+from shared.services.events.event_queries import EventQueries
 from shared.services.queries.pool_queries import PoolQueries
 from shared.stores.stores import Stores
 
 _DAY = 86_400_000  # milliseconds
+_MAX_EVENTS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class StartUpReport:
     """The figures of a pool's nodes that were allocated from the day `first` on, in days since 1970.
 
-    `runs` are those of the pool's tasks. `is_cut` where a day had more nodes than are kept.
+    `runs` are those of the pool's tasks, `preparations` milliseconds of runs of job preparation tasks in order, the
+    latest thousand that events show. `is_cut` where a day had more nodes than are kept.
     """
 
     pool: PoolReport
@@ -33,6 +38,7 @@ class StartUpReport:
     sizes: Mapping[str, StartUpFigures]
     images: Mapping[str, StartUpFigures]
     runs: Histogram
+    preparations: Sequence[int]
     is_cut: bool
 
     @property
@@ -46,9 +52,10 @@ class StartUpReport:
 
 
 class StartUpQueries:
-    def __init__(self, registry: Registry, pools: PoolQueries, stores: Stores) -> None:
+    def __init__(self, registry: Registry, pools: PoolQueries, events: EventQueries, stores: Stores) -> None:
         self._registry = registry
         self._pools = pools
+        self._events = events
         self._start_ups = stores.start_ups
         self._jobs = stores.jobs
 
@@ -68,6 +75,7 @@ class StartUpQueries:
             sizes=figures_by(many, lambda one: one.vm_size),
             images=figures_by(many, lambda one: one.image),
             runs=await self._runs(key, pool_key),
+            preparations=await self._preparations(report, wanted.start),
             is_cut=any(day.is_cut for day in found),
         )
 
@@ -76,6 +84,13 @@ class StartUpQueries:
         account = self._registry.account(account_id)
         today = to_milliseconds(await self._registry.clock.now()) // _DAY
         return await self._start_ups.figures(account.key, today - 1, today)
+
+    async def _preparations(self, report: PoolReport, first: int) -> list[int]:
+        """Returns milliseconds of the runs of job preparation tasks, none without resource logs."""
+        pools, kinds = frozenset({report.pool.facts.id}), frozenset({SPECIAL_TASK})
+        wanted = EventFilter(pools=pools, kinds=kinds, since=from_milliseconds(first * _DAY))
+        page = await self._events.events(report.account.id, wanted, after=None, most=_MAX_EVENTS)
+        return preparation_runs(page.events)
 
     async def _runs(self, account_key: str, pool_key: str) -> Histogram:
         """Returns the runs of the tasks of a pool's jobs that aren't deleted."""

@@ -45,6 +45,7 @@ def start_up(nodes: int = 0, **changes: Any) -> dict[str, Any]:
         "bySize": [],
         "byImage": [],
         "medianTaskSeconds": None,
+        "preparationTasks": None,
         "findings": [],
     } | changes
 
@@ -63,5 +64,6 @@ def slow_start_up() -> dict[str, Any]:
         bySize=[group("standard_d4s_v5", 380), group("standard_e4s_v5", 20, 1.5)],
         byImage=[group("canonical/ubuntu-24_04-lts/server", 390), group("", 10)],
         medianTaskSeconds=48.0,
+        preparationTasks={"runs": 300, "p50Seconds": 18.0, "p95Seconds": 29.0},
         findings=[slow],
     )

@@ -22,6 +22,9 @@ def test_phases_have_both_quantiles_and_slow_starts_are_named(page: Page, pools:
     )
     cells = page.locator(".startup-phases tr[data-phase='boot'] td")
     expect(cells).to_have_text(["1 min 21 s", "2 min 20 s", "400"])
+    expect(page.locator(".startup-phases tr[data-phase='preparation']")).to_contain_text(
+        "By Batch's events half of 300 job preparation tasks ran at most 18 s, 95% at most 29 s."
+    )
     part = section(page, "startup")
     part.get_by_text("Nodes take longer to start than tasks run").click()
     expect(part.locator(".evidence")).to_contain_text("4 min 56 s")

@@ -1,5 +1,6 @@
 """Start-ups as the API shows them, judged by the emulator's own moments of each node."""
 
+import os
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -8,6 +9,8 @@ import pytest
 import pytest_asyncio
 from azure.batch import models
 
+from local.azurite import StorageAddresses
+from local.batch_emulator.exports.log_writer import LogWriter
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World, begin_anew
 from tests.functions.pools.shown_pools import polled
@@ -64,12 +67,12 @@ async def poll_while(world: World, lacks: Callable[[], bool], interval: float = 
     await polled(world)
 
 
-async def add_prepared_job(world: World, seconds: int) -> None:
+async def add_prepared_job(world: World, seconds: int, pool: str = "many") -> None:
     """Creates a job whose preparation task takes so long."""
     await world.batch.create_job(
         models.BatchJobCreateOptions(
             id="job",
-            pool_info=models.BatchPoolInfo(pool_id="many"),
+            pool_info=models.BatchPoolInfo(pool_id=pool),
             job_preparation_task=models.BatchJobPreparationTask(
                 command_line=f"sleep {seconds}", constraints=models.BatchTaskConstraints(max_task_retry_count=0)
             ),
@@ -161,6 +164,23 @@ async def test_slow_starts_beside_short_tasks_are_a_finding_and_series(world: Wo
     assert f'vm_size="{body["bySize"][0]["name"]}"' in line
     assert f'image="{body["byImage"][0]["name"]}"' in line
     assert float(line.rpartition(" ")[2]) == phases(body)["startTask"]["p95Seconds"]
+
+
+async def test_runs_of_preparation_tasks_are_those_of_batchs_events(world: World, azurite: StorageAddresses) -> None:
+    container = os.environ["RESOURCE_LOG_CONTAINER"]
+    async with LogWriter(world.emulator, azurite.connection_string, container) as writer:
+        await add_pool(world.batch, "prepared", nodes=3, slots=1)
+        await add_prepared_job(world, 2, "prepared")
+        await add_tasks(world.batch, 3, command="sleep 60")
+        await polled(world)
+        world.advance(120)
+        await polled(world)
+        assert (await startup(world, "prepared"))["preparationTasks"] is None
+        await writer.flush()
+    world.advance(INTERVAL)
+    await polled(world)
+    found = (await startup(world, "prepared"))["preparationTasks"]
+    assert (found["runs"], round(found["p50Seconds"]), round(found["p95Seconds"])) == (3, 2, 2)
 
 
 async def test_days_beyond_a_month_are_refused(world: World) -> None:

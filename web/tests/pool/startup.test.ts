@@ -13,6 +13,7 @@ const START_UP: StartUp = {
   bySize: [],
   byImage: [],
   medianTaskSeconds: 5,
+  preparationTasks: null,
   findings: [],
 };
 

@@ -11,9 +11,9 @@ import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { GroupTable } from "./GroupTable.tsx";
-import type { Phase, StartUp } from "./model.ts";
+import type { Phase, PreparationTasks, StartUp } from "./model.ts";
 import { PhaseBar, Swatch } from "./PhaseBar.tsx";
-import { PARTS, SUMS, spanText, summaryText, unknownText } from "./texts.ts";
+import { PARTS, preparationText, SUMS, spanText, summaryText, unknownText } from "./texts.ts";
 
 const INTERVAL_MS = 60_000;
 const DAYS = [1, 7, 31];
@@ -89,7 +89,12 @@ function PhaseTable({ startUp }: { startUp: StartUp }) {
       <tbody>
         {[...PARTS, ...SUMS].map(([name, title, meaning]) => {
           const phase = phases.get(name);
-          return phase && <PhaseRow key={name} phase={phase} title={title} meaning={meaning} nodes={startUp.nodes} />;
+          const events = name === "preparation" ? startUp.preparationTasks : null;
+          return (
+            phase && (
+              <PhaseRow key={name} phase={phase} title={title} meaning={meaning} nodes={startUp.nodes} events={events} />
+            )
+          );
         })}
       </tbody>
     </table>
@@ -101,9 +106,10 @@ interface PhaseRowProps {
   title: string;
   meaning: string;
   nodes: number;
+  events: PreparationTasks | null;
 }
 
-function PhaseRow({ phase, title, meaning, nodes }: PhaseRowProps) {
+function PhaseRow({ phase, title, meaning, nodes, events }: PhaseRowProps) {
   return (
     <tr data-phase={phase.phase}>
       <th scope="row">
@@ -113,6 +119,7 @@ function PhaseRow({ phase, title, meaning, nodes }: PhaseRowProps) {
             <ExternalText text={unknownText(some, nodes, detail)} />
           </small>
         ))}
+        {events && <small class="unknown">{preparationText(events)}</small>}
       </th>
       <td class="number">{spanText(phase.p50Seconds)}</td>
       <td class="number">{spanText(phase.p95Seconds)}</td>

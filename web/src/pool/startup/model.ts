@@ -25,6 +25,12 @@ export interface Group {
   phases: Phase[];
 }
 
+export interface PreparationTasks {
+  runs: number;
+  p50Seconds: number;
+  p95Seconds: number;
+}
+
 export interface StartUp {
   asOf: string | null;
   nodes: number;
@@ -35,5 +41,7 @@ export interface StartUp {
   bySize: Group[];
   byImage: Group[];
   medianTaskSeconds: number | null;
+  /** Runs of job preparation tasks; null where no event of Batch shows any. */
+  preparationTasks: PreparationTasks | null;
   findings: Finding[];
 }
