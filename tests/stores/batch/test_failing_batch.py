@@ -24,6 +24,7 @@ from shared.stores.batch.batch import BatchAccount
 type Answer = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 KEY = base64.b64encode(b"k" * 64).decode()
 WHOLE = json.dumps({"value": []}).encode()
+PATIENCE = timedelta(seconds=10)
 
 
 class Service:
@@ -61,7 +62,8 @@ async def opened(service: Service, limit: timedelta) -> AsyncIterator[BatchAccou
 
 @pytest_asyncio.fixture
 async def account(service: Service) -> AsyncIterator[BatchAccount]:
-    async with opened(service, timedelta(seconds=0.5)) as account:
+    """Yields a connection with a limit that a busy machine keeps, too."""
+    async with opened(service, PATIENCE) as account:
         yield account
 
 
@@ -108,7 +110,7 @@ async def drop(request: web.BaseRequest) -> web.StreamResponse:
 CASES: dict[str, tuple[Answer, type[BatchError], str]] = {
     "no permission": (refusing(403, "PermissionDenied"), BatchRefusedError, "'Azure Batch Account Reader'"),
     "a wrong key": (refusing(403, "AuthenticationFailed"), BatchRefusedError, "key of 'demo' in BATCH_ACCOUNT_KEYS"),
-    "a wrong key, told as 401": (refusing(401, "AuthenticationFailed"), BatchRefusedError, "BATCH_ACCOUNT_KEYS"),
+    "a wrong key, answered by 401": (refusing(401, "AuthenticationFailed"), BatchRefusedError, "BATCH_ACCOUNT_KEYS"),
     "throttling": (refusing(429, "TooManyRequests", Retry_After="300"), BatchThrottledError, "next try is in 300 s"),
     "busy": (refusing(503, "ServerBusy"), BatchThrottledError, r"too busy to answer \(503\); the next try is in 30 s"),
     "hanging": (hang, BatchUnreachableError, "no whole answer within 0.5 s"),
@@ -126,7 +128,7 @@ CASES: dict[str, tuple[Answer, type[BatchError], str]] = {
 @pytest.mark.parametrize("read", ["jobs", "job", "tasks", "counts", "task in full"])
 async def test_every_way_to_fail_has_its_error_message(service: Service, case: str, read: str) -> None:
     service.answer, kind, words = CASES[case]
-    limit = timedelta(seconds=0.5 if service.answer in (hang, trickle) else 10)
+    limit = timedelta(seconds=0.5) if service.answer in (hang, trickle) else PATIENCE
     async with opened(service, limit) as account:
         with pytest.raises(kind, match=words) as caught:
             await asyncio.wait_for(_read(account, read), 5)
