@@ -138,7 +138,7 @@ async def test_a_job_that_others_overtake_has_no_end_before_its_next_task_may_st
         reasons.append(job["insight"]["estimate"]["reason"])
         world.advance(10)
     assert answer["findings"][0]["code"] == "higherPriorityJobs"
-    assert "higher priority" in reasons[0]
+    assert "jobs that go first" in reasons[0]
 
 
 async def test_urgent_tasks_that_are_held_for_good_take_no_estimated_end_away(world: World) -> None:
