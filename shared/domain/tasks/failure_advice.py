@@ -46,7 +46,7 @@ _BY_CODE = {
     "maxWallClockTime allows.",
 }  # fmt: skip
 _KILLED = (
-    "The program was killed (SIGKILL): mostly the node was out of memory, or somebody killed it. Let a task take more "
+    "The program was killed (SIGKILL): mostly the node was out of memory, or the task was ended. Let a task take more "
     "slots, or take nodes with more memory."
 )
 _BY_EXIT_CODE = {
