@@ -5,6 +5,8 @@ version must equal those of 0.1.0. Then 0.1.0, whose source is also kept there, 
 tables, while jobs, tasks, pools, nodes and schedules change on the emulator. The turns are 0.1.0, this version (the
 upgrade), 0.1.0 again (the rollback), and this version again. At each turn the emulator is paused and all counts are
 compared with its truth. Before the first poll of a version its answers are compared with those of the previous version.
+What only this version stores, such as settings of pools, is compared too: in its turns with the truth, and after the
+rollback with what was there before.
 """
 
 import argparse
@@ -33,6 +35,7 @@ from local.prove.stack.services import start_emulator, start_storage
 from local.prove.stack.truth import compare
 from local.prove.upgrade.answers import Answers, Difference, by_field, differences, is_on_purpose, recorded
 from local.prove.upgrade.kept_tables import FOLDER, answers_of_this_version, keep, kept_answers, put_back
+from local.prove.upgrade.later_rows import Credentials, later_problems, lost_in_rollback, tag_pools, tagged_pools
 from local.prove.upgrade.versions import EARLIER, Hosts, asked, earlier_source, present_source
 
 MEASURED_PATHS = ("functions", "shared")
@@ -61,6 +64,13 @@ class Findings:
     def counted(self, what: str, problems: Sequence[str], rounds: int) -> None:
         """Records differences between counts and the truth after some polls on demand."""
         self.note(what, f"the truth after {rounds} polls" if not problems else f"{len(problems)} are wrong")
+        for problem in problems[:_SHOWN]:
+            say(f"    {problem}")
+        self.wrong += [f"{what}: {problem}" for problem in problems]
+
+    def checked(self, what: str, problems: Sequence[str]) -> None:
+        """Records problems of what only this version stores."""
+        self.note(what, "as it should be" if not problems else f"{len(problems)} are wrong")
         for problem in problems[:_SHOWN]:
             say(f"    {problem}")
         self.wrong += [f"{what}: {problem}" for problem in problems]
@@ -113,16 +123,18 @@ def _prove_live(findings: Findings, options: argparse.Namespace) -> None:
         hosts = Hosts(children, settings, _LOGS, emulator, account.name)
         driver = Driver(emulator, account.name, account.key, seed=options.seed)
         stack.callback(driver.close)
-        turns = _Turns(hosts, driver, findings, options.seconds)
+        turns = _Turns(hosts, driver, findings, options.seconds, (emulator, account.name, account.key))
         before = turns.turn("0.1.0", earlier, None)
         if options.keep:
             hosts.stop()
             asyncio.run(keep(storage.connection_string, before, turns.until))
             say(f"Kept in {FOLDER.relative_to(HERE.root)}.")
             return
-        before = turns.turn("this version after 0.1.0", present, before)
-        before = turns.turn("0.1.0 after this version", earlier, before, counts=False)
+        upgraded = turns.turn("this version after 0.1.0", present, before)
+        before = turns.turn("0.1.0 after this version", earlier, upgraded, counts=False)
         turns.turn("this version after the rollback", present, before)
+        lost = lost_in_rollback(upgraded, turns.first, account.name)
+        findings.checked("events of settings and retirements after the rollback", lost)
 
 
 @dataclass(slots=True)
@@ -131,6 +143,9 @@ class _Turns:
     driver: Driver
     findings: Findings
     seconds: float
+    credentials: Credentials
+    number: int = 0
+    first: Answers = field(default_factory=dict)
     until: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def turn(self, name: str, source: Path, before: Answers | None, *, counts: bool = True) -> Answers:
@@ -140,10 +155,14 @@ class _Turns:
         """
         if before is not None:
             stack = self.hosts.start(source, polls=False)
-            found = differences(before, self._recorded(stack))
+            self.first = self._recorded(stack)
+            found = differences(before, self.first)
             self.findings.compared(f"{name}: {len(before)} answers before its first poll", found, counts=counts)
             stack.pause(paused=False)
         stack = self.hosts.start(source, polls=True)
+        self.number += 1
+        stack.poll_all()
+        tag_pools(self.credentials, self._tag)
         time.sleep(self.seconds)
         self.driver.check()
         stack.pause(paused=True)
@@ -153,9 +172,17 @@ class _Turns:
             problems, rounds = compare(stack), rounds + 1
         jobs = len(stack.truth())
         self.findings.counted(f"{name}: counts of {jobs} jobs and all pools", problems, rounds)
+        if before is not None and counts:
+            tagged = tagged_pools(self.credentials, self._tag)
+            later = later_problems(stack, self._tag, tagged, self.first)
+            self.findings.checked(f"{name}: settings, agents, counters; {len(tagged)} pools changed", later)
         stack = self.hosts.start(source, polls=False)
         self.until = datetime.now(UTC)
         return self._recorded(stack)
+
+    @property
+    def _tag(self) -> str:
+        return f"turn-{self.number}"
 
     def _recorded(self, stack: Stack) -> Answers:
         return recorded(partial(asked, stack.api), stack.account, self.until)

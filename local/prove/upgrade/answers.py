@@ -38,6 +38,8 @@ def _paths(found: Answers, account: str, until: datetime) -> Iterator[str]:
         yield f"{account}/{kind}"
     for kind in ("events", "rejects", "jobschedules", "jobs", "pools"):
         yield f"{account}/{kind}?maxpagesize={_PAGE}"
+    yield "/retirements"
+    yield f"{account}/events?kind=pool.settings_change&maxpagesize={_PAGE}"
     for job in _ids(found[f"{account}/jobs?maxpagesize={_PAGE}"])[:_JOBS]:
         yield f"{account}/jobs/{job}"
         yield f"{account}/jobs/{job}/history?{span}"
