@@ -1,6 +1,6 @@
 """GET accounts/{account}/pools/{pool}/startup: how long nodes take from the wish for them to their first task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Annotated
 
@@ -9,7 +9,9 @@ from msgspec import Meta
 from functions.api.endpoints import POOL
 from functions.api.jobs.explanation import FindingAnswer, finding_answer
 from functions.http.answers import Answer
-from functions.http.handling import Query, RouteRequest, Routes
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
+from functions.http.parameters import Format
 from functions.http.rendering import LOOKS
 from shared.domain.nodes.start_ups import REASONS
 from shared.domain.pools.start_up_figures import PhaseFigures, StartUpFigures, nearest_rank
@@ -20,9 +22,10 @@ _ERA = date(1970, 1, 1).toordinal()
 
 
 class StartUpQuery(Query):
-    """The days whose nodes count."""
+    """The days whose nodes count, and the format."""
 
     days: _Days = 7
+    format: Format = "json"
 
 
 class StartUpReasonAnswer(Answer):
@@ -53,6 +56,18 @@ class StartUpGroupAnswer(Answer):
     name: str
     nodes: int
     phases: list[StartUpPhaseAnswer]
+
+
+class StartUpLine(Answer):
+    """The table columns: a line for each phase of each group; `grouping` is `all`, `day`, `vmSize` or `image`."""
+
+    grouping: str
+    name: str
+    phase: str
+    nodes: int
+    p50_seconds: float | None
+    p95_seconds: float | None
+    reason: str | None
 
 
 class PreparationTasksAnswer(Answer):
@@ -88,10 +103,15 @@ class StartUpAnswer(Answer):
 
 def add_pool_startup(routes: Routes) -> None:
     @routes.route("GET", f"{POOL}/startup", query=StartUpQuery, returns=StartUpAnswer, cacheable=True, looks=LOOKS)
-    async def get_pool_startup(call: RouteRequest[StartUpQuery, None]) -> StartUpAnswer:
+    async def get_pool_startup(call: RouteRequest[StartUpQuery, None]) -> StartUpAnswer | RouteResponse:
         """Returns how long a pool's nodes took to start, by phase: from the wish for a node to its first task."""
         services = await call.services()
-        return _answer(await services.start_ups.of_pool(call.path["account"], call.path["pool"], call.query.days))
+        found = await services.start_ups.of_pool(call.path["account"], call.path["pool"], call.query.days)
+        answer = _answer(found)
+        if call.query.format == "csv":
+            lines = list(_lines(answer))
+            return csv_reply(Page(value=lines, count=len(lines)), StartUpLine)
+        return answer
 
 
 def _answer(report: StartUpReport) -> StartUpAnswer:
@@ -112,6 +132,15 @@ def _answer(report: StartUpReport) -> StartUpAnswer:
         preparation_tasks=_preparation_tasks(report.preparations),
         findings=list(map(finding_answer, report.findings)),
     )
+
+
+def _lines(answer: StartUpAnswer) -> Iterator[StartUpLine]:
+    whole = StartUpGroupAnswer(name="", nodes=answer.nodes, phases=answer.phases)
+    groupings = {"all": [whole], "day": answer.by_day, "vmSize": answer.by_size, "image": answer.by_image}
+    for grouping, groups in groupings.items():
+        for group in groups:
+            for one in group.phases:
+                yield StartUpLine.of(one, grouping=grouping, name=group.name)
 
 
 def _preparation_tasks(runs: Sequence[int]) -> PreparationTasksAnswer | None:

@@ -50,6 +50,8 @@ def test_other_days_are_requested(page: Page, pools: Canned) -> None:
     with page.expect_response("**/pools/render-d4s/startup?days=31"):
         part.get_by_label("Nodes allocated").select_option("31")
     expect(page.get_by_test_id("startup-summary")).to_be_visible()
+    table = part.get_by_role("link", name="Start-up as CSV")
+    expect(table).to_have_attribute("href", "/api/accounts/demo/pools/render-d4s/startup?days=31&format=csv")
 
 
 def test_unknown_phases_have_a_reason_in_words_and_no_number(page: Page, pools: Canned) -> None:

@@ -53,7 +53,7 @@ CASES = {
     "get_node": [f"{_POOL}/nodes/{{node}}"],
     "list_retirements": ["retirements", "retirements?format=csv", "retirements?all=true"],
     "get_pool_queue": [f"{_POOL}/queue", f"{_POOL}/queue?format=csv"],
-    "get_pool_startup": [f"{_POOL}/startup"],
+    "get_pool_startup": [f"{_POOL}/startup", f"{_POOL}/startup?format=csv"],
     "get_pool_agent": [f"{_POOL}/agent"],
     "list_agent_nodes": [f"{_POOL}/agent/nodes"],
     "get_node_states": [f"{_POOL}/nodestates"],

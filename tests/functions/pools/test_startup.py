@@ -1,5 +1,7 @@
 """Start-ups as the API shows them, judged by the emulator's own moments of each node."""
 
+import csv
+import io
 import os
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -181,6 +183,21 @@ async def test_runs_of_preparation_tasks_are_those_of_batchs_events(world: World
     await polled(world)
     found = (await startup(world, "prepared"))["preparationTasks"]
     assert (found["runs"], round(found["p50Seconds"]), round(found["p95Seconds"])) == (3, 2, 2)
+
+
+async def test_a_table_has_a_line_for_each_phase_of_each_group(world: World) -> None:
+    await add_pool(world.batch, "table", nodes=2)
+    await polled(world)
+    world.advance(60)
+    await polled(world)
+    body = await startup(world, "table")
+    lines = list(csv.DictReader(io.StringIO((await world.get("accounts/demo/pools/table/startup?format=csv")).body)))
+    names = {"all": {""}, "day": {body["byDay"][0]["name"]}, "vmSize": {"standard_d2s_v5"}}
+    names["image"] = {body["byImage"][0]["name"]}
+    assert {line["grouping"]: {line["name"]} for line in lines} == names
+    boot = phases(body)["boot"]["p50Seconds"]
+    assert [float(line["p50Seconds"]) for line in lines if line["phase"] == "boot"] == [boot] * 4
+    assert {(line["p50Seconds"], line["reason"]) for line in lines if line["phase"] == "total"} == {("", "noTaskSoFar")}
 
 
 async def test_days_beyond_a_month_are_refused(world: World) -> None:

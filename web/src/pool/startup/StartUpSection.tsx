@@ -30,6 +30,7 @@ export function StartUpSection({ view }: { view: PoolView }) {
     </>
   );
   const actions = (
+    <>
     <label class="startup-days">
       Nodes allocated{" "}
       <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
@@ -40,6 +41,12 @@ export function StartUpSection({ view }: { view: PoolView }) {
         ))}
       </select>
     </label>
+      {polled.value && polled.value.nodes > 0 && (
+        <a class="csv" href={`${path}&format=csv`} download={`${view.pool}-startup.csv`} aria-label="Start-up as CSV">
+          CSV
+        </a>
+      )}
+    </>
   );
   return (
     <Section title="Start-up" name="startup" sectionRef={ref} polled={polled} note={note} actions={actions}>
