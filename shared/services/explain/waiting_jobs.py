@@ -6,7 +6,7 @@ The explanations of an account share what they read from storage and Batch, and 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from shared.domain.accounts.accounts import Account
@@ -32,7 +32,10 @@ _ACCOUNTS_AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class WaitingJobs:
-    """Passes over the jobs that wait; `sources` are keyed by account id, `explanations` makes those of a pass."""
+    """Passes over the jobs that wait; `sources` are keyed by account id, `explanations` makes those of a pass.
+
+    This process's last passes are remembered by account key, so that nothing is read before the next one is due.
+    """
 
     registry: Registry
     stores: Stores
@@ -40,6 +43,7 @@ class WaitingJobs:
     explanations: Callable[[SharedEvidence], Explanations]
     budgets: RequestBudgets
     retention: HistoryRetention
+    _last: dict[str, WaitingCauses] = field(default_factory=dict)
 
     async def run(self, budget: timedelta) -> None:
         """Makes the passes that are due; no job is begun after `budget`. Failures are logged: the next run goes on."""
@@ -57,20 +61,25 @@ class WaitingJobs:
         await asyncio.gather(*map(guarded, self.registry.accounts.values()))
 
     async def _run(self, account: Account, deadline: float) -> None:
-        before, now = await self.stores.waiting_causes.load(account.key), await self.registry.clock.now()
-        if not before.is_due(now) or asyncio.get_running_loop().time() >= deadline:
+        now, known = await self.registry.clock.now(), self._last.get(account.key)
+        if (known and not known.is_due(now)) or asyncio.get_running_loop().time() >= deadline:
             return
-        watch, last = await self.registry.watch_and_round(account.key)
-        if watch.monitoring.off_reason or last is None or not last.was_run:
+        before = await self.stores.waiting_causes.load(account.key)
+        self._last[account.key] = WaitingCauses(before.at)
+        if not before.is_due(now):
             return
-        jobs = await self.stores.jobs.load_all(account.key)
-        waiting = {key: job for key, job in jobs.items() if waiting_tasks(job)}
         with reads_shared():
+            watch, last = await self.registry.watch_and_round(account.key)
+            if watch.monitoring.off_reason or last is None or not last.was_run:
+                return
+            jobs = await self.stores.jobs.load_all(account.key)
+            waiting = {key: job for key, job in jobs.items() if waiting_tasks(job)}
             found = await self._causes(account, before.next_jobs(waiting, _MAX_EXPLAINED), deadline)
         pools = (await self.stores.pools.load_known(account.key)).resources
         after: WaitingCauses = before.after(waiting, found, now).within(pools)
         await self.stores.pool_history.save(account.key, waited_rows(before, after, self.retention))
         await self.stores.waiting_causes.save(account.key, after)
+        self._last[account.key] = WaitingCauses(now)
 
     async def _causes(self, account: Account, jobs: Sequence[Job], deadline: float) -> dict[str, str]:
         """Returns the causes of jobs by key, without those for which time or requests don't suffice."""

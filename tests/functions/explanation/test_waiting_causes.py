@@ -6,6 +6,7 @@ import pytest
 
 from local.batch_emulator.core.stamps import SECOND, stamp
 from shared.domain.explain.request_budget import SHARE
+from shared.domain.jobs.waiting_causes import WaitingCauses
 from shared.errors import StorageError
 from shared.stores.jobs.waiting_causes import WaitingCauseStore
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
@@ -77,7 +78,9 @@ async def _fails(*_: object) -> None:
     raise StorageError("The process ended.")
 
 
-async def test_a_second_tick_within_five_minutes_asks_nothing_more_about_waiting_jobs(world: World) -> None:
+async def test_a_second_tick_within_five_minutes_asks_nothing_more_about_waiting_jobs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await add_job(world.batch, "lost", pool="nowhere")
     await add_tasks(world.batch, 3, job="lost")
     world.advance(120)
@@ -85,9 +88,23 @@ async def test_a_second_tick_within_five_minutes_asks_nothing_more_about_waiting
     as_of = (await world.jobs())["lost"]["waiting"]["asOf"]
     asked = world.emulator.counters["GET /jobs/{}"]["requests"]
     world.advance(120)
-    await world.app.fire("tick")
-    assert world.emulator.counters["GET /jobs/{}"]["requests"] == asked
-    assert (await world.jobs())["lost"]["waiting"]["asOf"] == as_of
+    loaded, load = list[str](), WaitingCauseStore.load
+
+    async def noted(self: WaitingCauseStore, account_key: str) -> WaitingCauses:
+        loaded.append(account_key)
+        return await load(self, account_key)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WaitingCauseStore, "load", noted)
+        await world.app.fire("tick")
+        assert loaded == []
+        assert world.emulator.counters["GET /jobs/{}"]["requests"] == asked
+        assert (await world.jobs())["lost"]["waiting"]["asOf"] == as_of
+        loaded.clear()
+        world.advance(300)
+        await world.app.fire("tick")
+        assert loaded != []
+    assert (await world.jobs())["lost"]["waiting"]["asOf"] > as_of
 
 
 async def test_a_job_in_which_no_task_waits_is_not_explained(world: World) -> None:
