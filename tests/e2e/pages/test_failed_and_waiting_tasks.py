@@ -34,7 +34,7 @@ def test_a_pool_and_an_account_show_both_also_on_a_phone(page: Page, pools: Cann
     fill(pools, pools.nodes, failedTasks=FAILED, waitingTasks=waiting)
     show_pool(page, pools)
     expect(page.get_by_test_id("failed-tasks")).to_contain_text("1,300 out of memory")
-    text = "Waiting tasks by cause: 412 slots busy, 1 dependencies unsatisfied."
+    text = "Waiting tasks by cause, as last explained: 412 slots busy, 1 dependencies unsatisfied."
     expect(page.get_by_test_id("waiting-tasks")).to_have_text(text)
     assert page.evaluate(OVERFLOW) <= 0
     pools.accounts = [account(failedTasks=FAILED, waitingTasks=waiting)]

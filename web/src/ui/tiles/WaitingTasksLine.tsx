@@ -1,4 +1,4 @@
-// The waiting tasks of a pool or account by cause, the most frequent first.
+// The waiting tasks of a pool or account by cause, the most frequent first. Each job is explained every few minutes.
 
 import { formatCount } from "../../format/numbers.ts";
 import { wordsOfCause } from "../text/causes.ts";
@@ -9,7 +9,8 @@ export function WaitingTasksLine({ waiting }: { waiting: Record<string, number> 
   causes.sort(([, one], [, other]) => other - one);
   return (
     <p class="pools-line" data-testid="waiting-tasks">
-      Waiting tasks by cause: {causes.map(([cause, number]) => `${formatCount(number)} ${wordsOfCause(cause)}`).join(", ")}.
+      Waiting tasks by cause, as last explained:{" "}
+      {causes.map(([cause, number]) => `${formatCount(number)} ${wordsOfCause(cause)}`).join(", ")}.
     </p>
   );
 }
