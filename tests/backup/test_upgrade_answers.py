@@ -21,3 +21,12 @@ def test_other_numbers_of_two_hosts_are_the_same() -> None:
     assert differences(
         {"/accounts/demo": {"telemetry": {"samples": 5}}}, {"/accounts/demo": {"telemetry": {"samples": 6}}}
     )
+
+
+@pytest.mark.parametrize(("repeats", "differing"), [(11, []), (10, [".bytes", ".records", ".repeats"])])
+def test_a_log_in_which_only_repeats_came_between_two_hosts_is_the_same(repeats: int, differing: list[str]) -> None:
+    before = {"records": 100, "repeats": 2, "bytes": 900, "events": 5}
+    after = {"records": 111, "repeats": 2 + repeats, "bytes": 1000, "events": 5}
+    assert sorted(one.place for one in differences({PATH: before}, {PATH: after})) == differing
+    (shrunk, *_) = differences({PATH: after}, {PATH: before})
+    assert shrunk.before > shrunk.after
