@@ -118,8 +118,12 @@ class Explanations:
 
     async def _jobs(self, account_id: str, report: JobReport) -> list[JobReport]:
         """Returns all jobs of the account if the job has waiting tasks that may compete with theirs."""
-        snapshot = report.job.snapshot
-        return await self._queries.jobs(account_id) if snapshot and snapshot.counts.active else []
+        snapshot, shared = report.job.snapshot, self._live.shared
+        if snapshot is None or not snapshot.counts.active:
+            return []
+        if shared is None:
+            return await self._queries.jobs(account_id)
+        return await shared.reports(lambda: self._queries.jobs(account_id))
 
     async def _waiting(self, report: JobReport, evidence: Evidence, unknown: UnknownFacts) -> SlotRange | None:
         """Returns the slots of the first waiting tasks; of more if these may not fit the free slots or any node."""

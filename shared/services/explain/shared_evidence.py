@@ -1,8 +1,10 @@
-"""Evidence from Batch that several explanations of one account share, so that nothing is requested twice for them."""
+"""Evidence that several explanations of one account share, so that nothing is requested or decoded twice for them."""
 
+from collections.abc import Awaitable, Callable
 from typing import override
 
 from shared.domain.jobs.observations import Preparation
+from shared.domain.reports.reports import JobReport
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_evidence import BatchEvidence, LiveJob
 from shared.stores.jobs.dependencies import DependencyStore
@@ -16,6 +18,13 @@ class SharedEvidence(BatchEvidence):
         self.dependencies = dependencies
         self._jobs: dict[str, LiveJob] = {}
         self._preparations: dict[str, tuple[Preparation, bool]] = {}
+        self._reports: list[JobReport] | None = None
+
+    async def reports(self, load: Callable[[], Awaitable[list[JobReport]]]) -> list[JobReport]:
+        """Returns all jobs of the account, which `load` reads once."""
+        if self._reports is None:
+            self._reports = await load()
+        return self._reports
 
     @override
     async def fetch_job(self, job_id: str) -> LiveJob:
