@@ -232,6 +232,27 @@ async def test_one_node_of_an_unknown_size_makes_a_pools_cores_unknown_and_an_ac
         assert [point["cores"] for point in points if point["nodeCounts"]] == [None]
 
 
+@pytest.mark.parametrize("version", [NEW, None])
+async def test_placement_in_zones_is_shown_as_far_as_the_api_version_has_it(
+    azurite: StorageAddresses, tmp_path: Path, version: str | None
+) -> None:
+    zonal = {"nodePlacementConfiguration": {"policy": "zonal"}}
+    share = {"maxInstancePercentPerZonePolicy": {"enabled": True, "value": 60}, "maxZoneCount": 2}
+    auto = {
+        "placement": {"zonePlacementPolicy": "Auto"},
+        "resiliencyPolicy": {"zoneAllocationPolicy": share},
+    }
+    async with watched(azurite, tmp_path, version) as world:
+        for name, policies in (("zonal", zonal), ("auto", auto)):
+            machine = {"virtualMachineConfiguration": {**_MACHINE, **policies}}
+            await world.post("/pools", {"id": name, "vmSize": A, **machine})
+        await world.driver.advance(60)
+        await world.tick()
+        shown = {name: (await world.get(f"accounts/demo/pools/{name}"))["settings"] for name in ("zonal", "auto")}
+        assert shown["zonal"]["virtualMachineConfiguration"] == {**_MACHINE, **zonal}
+        assert shown["auto"]["virtualMachineConfiguration"] == {**_MACHINE, **(auto if version else {})}
+
+
 async def test_the_default_version_sees_no_set_vcpus(azurite: StorageAddresses, tmp_path: Path) -> None:
     """docs/limits.md says so: nothing in that version tells them."""
     async with watched(azurite, tmp_path, None) as world:
