@@ -61,7 +61,7 @@ class RetirementLine(Answer):
 
 
 def add_retirements(routes: Routes) -> None:
-    @routes.route("GET", "retirements", query=RetirementsQuery, returns=Page[RetirementAnswer])
+    @routes.route("GET", "retirements", query=RetirementsQuery, returns=Page[RetirementAnswer], refusals=(404,))
     async def list_retirements(call: RouteRequest[RetirementsQuery, None]) -> Page[RetirementAnswer] | RouteResponse:
         """Lists what Azure retires and which pools it concerns, the earliest first, those without a known day last."""
         services = await call.services()

@@ -81,6 +81,7 @@ def test_external_names_are_text_and_fit_at_any_width(page: Page, pools: Canned,
     pools.start_up = slow_start_up() | {"byDay": [group(HOSTILE, 3), group(long, 3)]}
     page.set_viewport_size({"width": width, "height": 900})
     show_pool(page, pools)
+    section(page, "startup").scroll_into_view_if_needed()  # far down on a narrow page
     expect(page.locator("tr[data-group]")).to_have_count(2)
     expect(section(page, "startup")).to_contain_text(HOSTILE)
     assert page.evaluate(OVERFLOW) <= 0
