@@ -41,15 +41,25 @@ type SizeAndImage = tuple[str, str]
 type FiguresByGroup = Mapping[SizeAndImage, StartUpFigures]
 
 
-def figures_by[K: (int, str, SizeAndImage)](
+def figures_by_day(many: Iterable[StartUp]) -> dict[int, StartUpFigures]:
+    """Returns the figures of all days (since 1970), in order."""
+    return {day: figures_of(group) for day, group in sorted(_grouped(many, lambda one: one.day).items())}
+
+
+def figures_by[K: (str, SizeAndImage)](
     many: Iterable[StartUp], key: Callable[[StartUp], K]
 ) -> dict[K, StartUpFigures]:
     """Returns the figures of each group by its key, in order; at most 20 groups, those with the most nodes."""
+    groups = _grouped(many, key)
+    largest = sorted(groups, key=lambda name: (-len(groups[name]), name))[:MAX_GROUPS]
+    return {name: figures_of(groups[name]) for name in sorted(largest)}
+
+
+def _grouped[K](many: Iterable[StartUp], key: Callable[[StartUp], K]) -> dict[K, list[StartUp]]:
     groups = defaultdict[K, list[StartUp]](list)
     for one in many:
         groups[key(one)].append(one)
-    largest = sorted(groups, key=lambda name: (-len(groups[name]), name))[:MAX_GROUPS]
-    return {name: figures_of(groups[name]) for name in sorted(largest)}
+    return groups
 
 
 def image_name(settings: MachineSettings | None) -> str:

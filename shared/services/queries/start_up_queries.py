@@ -10,7 +10,7 @@ from shared.domain.events.event_lists import EventFilter
 from shared.domain.events.preparation_events import SPECIAL_TASK, preparation_runs
 from shared.domain.findings.finding import Finding
 from shared.domain.nodes.start_ups import StartUp
-from shared.domain.pools.start_up_figures import FiguresByGroup, StartUpFigures, figures_by, figures_of
+from shared.domain.pools.start_up_figures import FiguresByGroup, StartUpFigures, figures_by, figures_by_day, figures_of
 from shared.domain.pools.start_up_findings import start_up_exceeds_tasks, start_up_grows
 from shared.domain.reports.reports import PoolReport
 from shared.domain.tasks.histograms import Histogram
@@ -71,7 +71,7 @@ class StartUpQueries:
             pool=report,
             first=wanted.start,
             figures=figures_of(many),
-            days=figures_by(many, lambda one: one.day),
+            days=figures_by_day(many),
             sizes=figures_by(many, lambda one: one.vm_size),
             images=figures_by(many, lambda one: one.image),
             runs=await self._runs(key, pool_key),

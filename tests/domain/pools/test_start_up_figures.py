@@ -16,7 +16,7 @@ from shared.domain.pools.start_up_days import (
     plain_day,
     plain_figures,
 )
-from shared.domain.pools.start_up_figures import MAX_GROUPS, figures_by, figures_of, image_name
+from shared.domain.pools.start_up_figures import MAX_GROUPS, figures_by, figures_by_day, figures_of, image_name
 from shared.domain.pools.start_up_findings import start_up_exceeds_tasks, start_up_grows
 from shared.domain.tasks.histograms import Histogram
 
@@ -54,10 +54,18 @@ def test_quantiles_are_nearest_ranks_and_unknown_values_have_reasons_and_are_nev
 
 
 def test_groups_are_the_largest_in_the_order_of_their_names() -> None:
-    group = [start_up(f"{n}-{m}", day=n) for n in range(1, 30) for m in range(n)]
-    found = figures_by(group, lambda one: one.day)
-    assert list(found) == list(range(30 - MAX_GROUPS, 30))
-    assert [figures.nodes for figures in found.values()] == list(found)
+    group = [start_up(f"{n}-{m}")._replace(vm_size=f"{n:02}") for n in range(1, 30) for m in range(n)]
+    found = figures_by(group, lambda one: one.vm_size)
+    assert [figures.nodes for figures in found.values()] == list(range(30 - MAX_GROUPS, 30))
+    assert list(found) == sorted(found)
+
+
+def test_every_day_has_figures_also_of_a_whole_month_and_of_a_single_node() -> None:
+    nodes = [1 + day % 3 for day in range(31)]
+    group = [start_up(f"{day}-{m}", day=day) for day in reversed(range(31)) for m in range(nodes[day])]
+    found = figures_by_day(group)
+    assert list(found) == list(range(31))
+    assert [figures.nodes for figures in found.values()] == nodes
 
 
 def test_a_day_is_read_as_it_was_written_and_so_are_its_figures() -> None:
