@@ -46,9 +46,7 @@ def figures_by_day(many: Iterable[StartUp]) -> dict[int, StartUpFigures]:
     return {day: figures_of(group) for day, group in sorted(_grouped(many, lambda one: one.day).items())}
 
 
-def figures_by[K: (str, SizeAndImage)](
-    many: Iterable[StartUp], key: Callable[[StartUp], K]
-) -> dict[K, StartUpFigures]:
+def figures_by[K: (str, SizeAndImage)](many: Iterable[StartUp], key: Callable[[StartUp], K]) -> dict[K, StartUpFigures]:
     """Returns the figures of each group by its key, in order; at most 20 groups, those with the most nodes."""
     groups = _grouped(many, key)
     largest = sorted(groups, key=lambda name: (-len(groups[name]), name))[:MAX_GROUPS]

@@ -35,12 +35,13 @@ def kept(*key: object) -> _Rows | None:
 def keep(rows: _Rows, table: str, *key: object) -> None:
     """Keeps rows of a table by a key, which begins with its name; does nothing outside of a block."""
     known = _READ.get()
-    if known is not None and not table.endswith(_LARGE):
+    if known is not None and is_sharing(table):
         known[table, *key] = [dict(row) for row in rows]
 
 
-def is_sharing() -> bool:
-    return _READ.get() is not None
+def is_sharing(table: str) -> bool:
+    """Returns whether rows of a table are kept now; those of others needn't be gathered for `keep`."""
+    return _READ.get() is not None and not table.endswith(_LARGE)
 
 
 def forget_reads() -> None:

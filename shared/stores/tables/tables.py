@@ -206,7 +206,7 @@ async def rows_where(
         for row in rows:
             yield row
         return
-    rows = list[Row]()
+    rows, is_kept = list[Row](), is_sharing(table.table_name)
     with translated(f"read {table.table_name}"):
         found = table.query_entities(
             wanted, parameters=parameters, select=select, results_per_page=at_once, raw_response_hook=reader
@@ -214,7 +214,7 @@ async def rows_where(
         async with aclosing(pages_of(found)) as pages:
             async for _ in pages:
                 some = reader.decode()
-                rows += some if is_sharing() else ()
+                rows += some if is_kept else ()
                 for row in some:
                     yield row
     keep(rows, table.table_name, *key)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.errors import CacheConflictError
-from shared.stores.tables.shared_reads import reads_shared
+from shared.stores.tables.shared_reads import is_sharing, reads_shared
 from shared.stores.tables.table_transport import TableTransport
 from shared.stores.tables.tables import Tables, load_row, load_rows, rows_between, save_row
 
@@ -91,3 +91,12 @@ async def test_task_leaves_are_not_kept(tables: Tables, reads: list[str]) -> Non
         for _ in range(2):
             assert await load_row(tables["tasks"], "leaves", "s1") is None
     assert len(reads) == 2
+
+
+async def test_task_leaves_are_not_gathered_either_which_a_job_of_a_million_tasks_would_fill_memory_with(
+    tables: Tables,
+) -> None:
+    names = tables["tasks"].table_name, tables["accounts"].table_name
+    assert [is_sharing(name) for name in names] == [False, False]
+    with reads_shared():
+        assert [is_sharing(name) for name in names] == [False, True]
