@@ -53,7 +53,8 @@ class AccountAnswer(Answer):
     read. `cores` covers nodes with a known VM size; `unknownCores` is the number of other nodes. `schedules` is null
     until job schedules were first listed. `poolsReason` and `schedulesReason` explain the failure of the last poll of
     pools or schedules, null if it succeeded. `failedTasks` counts failed tasks by category, `taskCounters` are sums
-    over all jobs that there ever were. `waitingTasks` counts waiting tasks, and `waitedSeconds` their time, by cause.
+    over all jobs that there ever were. `waitingTasks` counts waiting tasks, and `waitedSeconds` their time, by cause;
+    the oldest of these causes was found at `waitingTasksAsOf`, null where none was found so far.
     """
 
     id: str
@@ -67,6 +68,7 @@ class AccountAnswer(Answer):
     task_counts: TaskCountsAnswer
     failed_tasks: dict[str, int]
     waiting_tasks: dict[str, int]
+    waiting_tasks_as_of: datetime | None
     waited_seconds: dict[str, float]
     task_counters: TaskCountersAnswer
     pools: AccountPoolsAnswer | None
@@ -108,6 +110,7 @@ def account_answer(report: AccountReport) -> AccountAnswer:
         task_counts=TaskCountsAnswer.of(report.task_counts),
         failed_tasks=dict(tasks.failed),
         waiting_tasks=dict(tasks.waiting),
+        waiting_tasks_as_of=tasks.explained_at,
         waited_seconds=seconds_of(tasks.waited),
         task_counters=TaskCountersAnswer.of(tasks.counters),
         pools=_pools_answer(pools) if pools else None,

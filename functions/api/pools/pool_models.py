@@ -177,7 +177,8 @@ class PoolAnswer(PoolLine):
     in Batch's REST API, without what it didn't send and without secrets; null until the pool was read by this version.
     `settingsLeftOut` names those that aren't shown because Batch sent another type than expected.
     `failedTasks` counts failed tasks of its jobs by category, `taskCounters` are sums over all jobs it ever had.
-    `waitingTasks` counts waiting tasks, and `waitedSeconds` their time, by cause.
+    `waitingTasks` counts waiting tasks, and `waitedSeconds` their time, by cause; the oldest of these was found at
+    `waitingTasksAsOf`, null where none was found so far.
     `settingChanges` are the latest 20, the last one first.
     """
 
@@ -192,6 +193,7 @@ class PoolAnswer(PoolLine):
     interruptions: InterruptionsAnswer | None
     failed_tasks: dict[str, int]
     waiting_tasks: dict[str, int]
+    waiting_tasks_as_of: datetime | None
     waited_seconds: dict[str, float]
     task_counters: TaskCountersAnswer
     resize_errors: list[ResizeErrorAnswer]
@@ -224,6 +226,7 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         interruptions=interruptions_answer(tally.interruptions, tally.since, report.now) if tally else None,
         failed_tasks=dict(tasks.failed),
         waiting_tasks=dict(tasks.waiting),
+        waiting_tasks_as_of=tasks.explained_at,
         waited_seconds=seconds_of(tasks.waited),
         task_counters=TaskCountersAnswer.of(tasks.counters),
         resize_errors=[_resize_error(error, pool) for error in pool.errors],

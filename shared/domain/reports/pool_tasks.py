@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from shared.domain.core.keys import key_of
 from shared.domain.jobs.deleted_job_counters import DeletedJobCounters
@@ -17,13 +18,15 @@ from shared.domain.tasks.task_counters import NOTHING, TaskCounters
 class PoolTasks:
     """Failed and waiting tasks of jobs that aren't deleted, and counters of the tasks of all jobs that there ever were.
 
-    `waiting` are numbers of waiting tasks by cause, `waited` milliseconds that tasks waited, by cause.
+    `waiting` are numbers of waiting tasks by cause, `waited` milliseconds that tasks waited, by cause. The oldest
+    of these causes was found at `explained_at`, None where none was found.
     """
 
     failed: FailedTasks = field(default_factory=dict)
     counters: TaskCounters = NOTHING
     waiting: ByCause = field(default_factory=dict)
     waited: ByCause = field(default_factory=dict)
+    explained_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class AccountTasks:
             sum((one.counters for one in many), NOTHING),
             _summed(one.waiting for one in many),
             _summed(one.waited for one in many),
+            _oldest(one.explained_at for one in many),
         )
 
     def of_pool(self, key: str) -> PoolTasks:
@@ -57,18 +61,21 @@ def account_tasks(
     many = list(jobs)
     counters = deleted.with_jobs({job.key: job.counters for job in many if job.counters})
     failed, waiting = defaultdict[str, list[FailedTasks]](list), defaultdict[str, list[ByCause]](list)
+    explained = defaultdict[str, list[datetime | None]](list)
     for job in many:
         pool = key_of(job.facts.pool_id) if job.facts.pool_id else NO_POOL
         if not job.deleted:
             failed[pool].append(failed_tasks(job))
         if cause := causes.of_job(job):
             waiting[pool].append({cause.cause: waiting_tasks(job)})
+            explained[pool].append(cause.at)
     return AccountTasks({
         pool: PoolTasks(
             summed_failed_tasks(failed[pool]),
             counters.get(pool, NOTHING),
             _summed(waiting[pool]),
             causes.waited.get(pool, {}),
+            _oldest(explained[pool]),
         )
         for pool in sorted(failed.keys() | counters.keys() | causes.waited.keys())
     })  # fmt: skip
@@ -79,6 +86,10 @@ def _summed(many: Iterable[ByCause]) -> ByCause:
     for one in many:
         sums.update(one)
     return dict(sorted(sums.items()))
+
+
+def _oldest(many: Iterable[datetime | None]) -> datetime | None:
+    return min((one for one in many if one), default=None)
 
 
 def failed_tasks(job: Job) -> FailedTasks:

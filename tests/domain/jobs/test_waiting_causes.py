@@ -55,10 +55,24 @@ def test_tasks_are_counted_by_the_cause_of_their_job_and_unknown_before_it_was_e
     assert tasks.of_pool("blue").waiting == {"slotsBusy": 3, "unknown": 4}
     assert tasks.of_pool(NO_POOL).waiting == {"poolMissing": 5}
     assert tasks.all.waiting == {"poolMissing": 5, "slotsBusy": 3, "unknown": 4}
+    assert (tasks.of_pool("blue").explained_at, tasks.all.explained_at) == (NOW, NOW)
     assert causes.of_job(jobs["a"]) == WaitingCause("slotsBusy", NOW)
     assert causes.of_job(jobs["b"]) == WaitingCause(UNKNOWN_CAUSE, None)
     assert causes.of_job(jobs["idle"]) is None
     assert waiting_tasks(replace(jobs["a"], deleted_at=NOW)) == 0
+
+
+def test_the_causes_of_a_pool_are_as_old_as_the_oldest_of_jobs_that_wait_now() -> None:
+    first = by_key(job("a", 3), job("b", 4), job("c", 5, pool="Red"))
+    causes = WaitingCauses().after(first, {"a": "slotsBusy", "c": "slotsBusy"}, NOW)
+    causes = causes.after(first, {"b": "slotsBusy", "c": "slotsBusy"}, NOW + INTERVAL)
+    tasks = account_tasks(first.values(), DeletedJobCounters(), causes)
+    assert [tasks.of_pool(pool).explained_at for pool in ("blue", "red")] == [NOW, NOW + INTERVAL]
+    assert tasks.all.explained_at == NOW
+    later = account_tasks(by_key(job("a", 0), job("b", 4)).values(), DeletedJobCounters(), causes)
+    assert later.all.explained_at == NOW + INTERVAL
+    unexplained = account_tasks(by_key(job("d", 1)).values(), DeletedJobCounters(), causes)
+    assert unexplained.all.explained_at is None
 
 
 def test_time_counts_for_the_cause_that_was_known_and_only_for_jobs_that_waited_before() -> None:

@@ -33,7 +33,9 @@ async def test_ticks_count_waiting_tasks_by_cause_and_the_time_that_they_wait(wo
         assert explained["findings"][0]["code"] == jobs[name]["waiting"]["cause"]
         assert (await world.get(f"accounts/demo/jobs/{name}")).body["waiting"] == jobs[name]["waiting"]
     assert (await world.get("accounts/demo")).body["waitingTasks"] == {"poolMissing": 3, "slotsBusy": 4}
-    assert (await world.get("accounts/demo/pools/full")).body["waitingTasks"] == {"slotsBusy": 4}
+    full = (await world.get("accounts/demo/pools/full")).body
+    assert full["waitingTasks"] == {"slotsBusy": 4}
+    assert full["waitingTasksAsOf"] == jobs["busy"]["waiting"]["asOf"]
     found = families((await world.get("metrics")).body)["azbatch_job_waiting_tasks"].samples
     assert {(one.labels["job"], one.labels["cause"]): one.value for one in found} == {
         ("busy", "slotsBusy"): 4,

@@ -33,6 +33,8 @@ export interface Account {
   taskCounts: TaskCounts;
   /** By cause. */
   waitingTasks?: Record<string, number>;
+  /** When the oldest of these causes was found. */
+  waitingTasksAsOf?: string | null;
   /** By category. */
   failedTasks?: Record<string, number>;
   /** Null before the first list of pools; the sums below are null before any nodes were read. */

@@ -28,7 +28,7 @@ export function AccountTile({ account, single, filters, choose }: TileProps) {
     <TileFrame {...{ account, single, chosen, toggle }} asOf={account.lastRound?.asOf ?? null}>
       <Numbers account={account} />
       <StateBar counts={account.taskCounts} />
-      <WaitingTasksLine waiting={account.waitingTasks} />
+      <WaitingTasksLine waiting={account.waitingTasks} asOf={account.waitingTasksAsOf} />
       <FailedTasksLine failed={account.failedTasks} />
       <PoolsLine account={account} />
       <SchedulesLine account={account} />

@@ -33,7 +33,7 @@ export function PoolSummary({ pool }: { pool: Pool }) {
           Spot: <InterruptionSummary interruptions={pool.interruptions} />.
         </p>
       )}
-      <WaitingTasksLine waiting={pool.waitingTasks} />
+      <WaitingTasksLine waiting={pool.waitingTasks} asOf={pool.waitingTasksAsOf} />
       <FailedTasksLine failed={pool.failedTasks} />
       <VerdictLine verdict={pool.verdict} />
     </section>

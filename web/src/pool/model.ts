@@ -83,6 +83,8 @@ export interface Pool {
   interruptions: Interruptions | null;
   /** Of its jobs, by cause. */
   waitingTasks?: Record<string, number>;
+  /** When the oldest of these causes was found. */
+  waitingTasksAsOf?: string | null;
   /** Of its jobs, by category. */
   failedTasks?: Record<string, number>;
   resizeErrors: ResizeError[];
