@@ -177,7 +177,7 @@ def _doubts(e: QueueEvidence, each: WaitingJob, cause: Finding, ahead: Sequence[
     if e.per_minute is None:
         yield "How fast tasks on the pool ended lately isn't known."
     if not e.per_minute:
-        yield "No task on the pool ended within the last hour."
+        yield "No task of the pool's jobs ended in the last hour, the current minute aside."
 
 
 def _yields(job: CompetingJob, to: CompetingJob) -> bool:

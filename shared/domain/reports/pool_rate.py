@@ -23,8 +23,8 @@ def ended_per_minute(reports: Sequence[JobReport], now: datetime) -> float | Non
 
     `reports` are those of all jobs on the pool. Windows are whole minutes, as ends are stored by minute. All of them
     end with the oldest poll of any job whose tasks may have ended since. The rate is unknown where that poll is more
-    than 15 minutes ago, or a job was never read. Minutes before the creation of the first job don't count. Deleted jobs
-    count as last known.
+    than 15 minutes ago, a job was never read, or no whole minute has passed since the first job was created.
+    Minutes before its creation don't count. Deleted jobs count as last known.
     """
     looks = [look for report in reports if _may_change(report.job, now) and (look := report.verdict.as_of)]
     end = _minute(min([now, *looks]))
@@ -34,8 +34,8 @@ def ended_per_minute(reports: Sequence[JobReport], now: datetime) -> float | Non
     statistics = [_job_statistics(report, end) for report in counted]
     if None in statistics:
         return None
-    first = min((_minute(report.job.facts.creation_time) for report in counted), default=end)
-    return _rate([one for one in statistics if one], end, max(1, end - first))
+    lived = end - min((_minute(report.job.facts.creation_time) for report in counted), default=end - _MAX_LENGTH)
+    return _rate([one for one in statistics if one], end, lived) if lived > 0 else None
 
 
 def _rate(statistics: Sequence[JobStatistics], end: int, lived: int) -> float | None:

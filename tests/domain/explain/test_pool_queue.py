@@ -113,7 +113,10 @@ def test_the_expected_start_follows_from_the_tasks_before_and_the_rate() -> None
 UNSTORED = "How many of its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
 REASONS: dict[str, tuple[list[QueuedJob], str | None, str]] = {
     "no rate": (queue(job("a"), rate=None), "slotsBusy", "How fast tasks on the pool ended lately isn't known."),
-    "nothing ended": (queue(job("a"), rate=0.0), "slotsBusy", "No task on the pool ended within the last hour."),
+    "nothing ended": (
+        queue(job("a"), rate=0.0), "slotsBusy",
+        "No task of the pool's jobs ended in the last hour, the current minute aside."
+    ),
     "far off": (queue(job("a"), rate=1e-6), "slotsBusy", "As tasks ended lately, it would take more than a year."),
     "free slots": (
         queue(job("a", tasks=1), nodes=(IDLE,)),

@@ -60,6 +60,13 @@ def test_minutes_before_the_first_job_was_created_do_not_count() -> None:
     assert ended_per_minute([report({1: 40}, created=NOW - 2 * MINUTE)], NOW) == 20.0
 
 
+def test_a_rate_is_not_known_before_a_whole_minute_has_passed_since_the_first_job_was_created() -> None:
+    young = report({0: 40}, created=NOW - 10 * SECOND)
+    assert ended_per_minute([young], NOW) is None
+    assert ended_per_minute([young, report({}, created=NOW - 2 * MINUTE)], NOW) == 0.0
+    assert ended_per_minute([], NOW) == 0.0
+
+
 def test_a_job_that_was_sealed_some_time_ago_ends_no_task_now() -> None:
     looked = NOW - 50 * MINUTE
     done = finalized(report({51: 30}, looked=looked), looked - MINUTE)
