@@ -45,7 +45,10 @@ class RetirementAnswer(RetirementFields):
 
 
 class RetirementLine(Answer):
-    """A row of the table: a retirement and one of its pools, or none."""
+    """A row of the table: a retirement and one of its pools, or none.
+
+    `unknownPools` and `concernsApp` are of the retirement, the same in each of its rows.
+    """
 
     id: str
     what: str
@@ -58,6 +61,8 @@ class RetirementLine(Answer):
     instead: str
     source: str
     read_on: date
+    unknown_pools: int
+    concerns_app: bool
 
 
 def add_retirements(routes: Routes) -> None:

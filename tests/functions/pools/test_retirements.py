@@ -77,6 +77,8 @@ async def test_all_announcements_are_listed_on_request_also_as_a_table(world: Wo
     rows = list(csv.DictReader(io.StringIO(table)))
     assert [row["id"] for row in rows] == list(every)
     assert {row["pool"] for row in rows} == {""}
+    apps = [(name, str(one["unknownPools"]), str(one["concernsApp"]).lower()) for name, one in every.items()]
+    assert [(row["id"], row["unknownPools"], row["concernsApp"]) for row in rows] == apps
     assert next(row["daysLeft"] for row in rows if row["id"] == "vm-sizes-np") == ""
 
 
