@@ -20,6 +20,13 @@ def problems_of(**changes: str) -> tuple[str, ...]:
     return read_settings(ENOUGH | changes).problems
 
 
+def test_wrong_announcements_of_retirements_are_named_all_with_entry_and_reason() -> None:
+    (problem,) = problems_of(RETIREMENTS='[7, {"id": "x", "lastDay": "1 May"}]')
+    assert problem.startswith("RETIREMENTS: Entry 1 of the announcements can't be read: Expected `object`, got `int`. ")
+    assert "Entry 2 of the announcements can't be read: " in problem
+    assert not problem.endswith(".")
+
+
 def test_required_settings_suffice_and_the_rest_has_defaults() -> None:
     settings = read_settings(ENOUGH)
     settings.require()

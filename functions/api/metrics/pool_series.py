@@ -81,9 +81,7 @@ def pool_samples(report: PoolReport) -> Samples:
         "azbatch_pool_resize_errors": len(pool.current_errors),
         "azbatch_pool_autoscale_error": scale.error is not None if scale and scale.evaluated_at else None,
         "azbatch_pool_flapping_nodes": snapshot.flapping_nodes(report.now),
-        "azbatch_retirement_days": {
-            one.id: days for one, days in days_left(report.announced, facts, report.now.date())
-        },
+        "azbatch_retirement_days": {one.id: days for one, days in days_left(report.retirements, report.now.date())},
         "azbatch_pool_as_of_timestamp_seconds": timestamp(snapshot.as_of),
         "azbatch_pool_exact": report.verdict.level == "exact",
     }

@@ -234,9 +234,7 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         start_task=_start_task(facts.start_task) if facts.start_task else None,
         settings_left_out=list(facts.settings_left_out),
         setting_changes=[SettingChangeAnswer.of(one, time=one.at) for one in pool.changes],
-        retirements=[
-            pool_retirement(one, facts.id, report.now.date()) for one in report.announced if one.concerns(facts)
-        ],
+        retirements=[pool_retirement(one, facts.id, report.now.date()) for one in report.retirements],
         verdict=VerdictAnswer.of(report.verdict),
     )
 

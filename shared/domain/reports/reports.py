@@ -22,6 +22,7 @@ from shared.domain.pools.start_up_figures import FiguresByGroup
 from shared.domain.reads.read_plans import Progress
 from shared.domain.reports.pool_tasks import NO_TASKS, AccountTasks, PoolTasks
 from shared.domain.retirements.announcements import Announcement
+from shared.domain.retirements.retirements import concerns
 from shared.domain.tasks.failures import Failures
 from shared.domain.tasks.task_details import TaskDetails
 from shared.domain.tasks.tasks import Task, TaskCounts
@@ -143,6 +144,11 @@ class PoolReport:
     tasks: PoolTasks | None = None
     announced: Sequence[Announcement] = ()
     start_ups: FiguresByGroup | None = None
+
+    @property
+    def retirements(self) -> list[Announcement]:
+        """Returns the announcements that certainly concern it."""
+        return [one for one in self.announced if concerns(one, self.pool)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

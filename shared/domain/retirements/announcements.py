@@ -22,8 +22,14 @@ PROPERTIES: tuple[PoolProperty, ...] = get_args(PoolProperty.__value__)
 """Properties of a pool that conditions name; `image` is `publisher/offer/sku` of the marketplace."""
 OWN_IMAGE, MARKETPLACE = "own", "marketplace"
 """Values of `imageKind`."""
+_DEFAULT_ADDRESSES = "batchManaged"  # "Pool - Add", PublicIPAddressConfiguration
+_VALUES: Mapping[PoolProperty | AppProperty, Sequence[str]] = {
+    "imageKind": (MARKETPLACE, OWN_IMAGE),
+    "publicAddresses": (_DEFAULT_ADDRESSES, "userManaged", "noPublicIPAddresses"),
+}
 _FILE = Path(__file__).with_name("announcements.json")
 _HTTPS = "https://"
+_IMAGE_SLASHES = 2  # publisher/offer/sku
 
 
 class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
@@ -52,9 +58,17 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
         """Returns the days until the last day, negative after it; None where no day is known."""
         return (self.last_day - today).days if self.last_day else None
 
-    def concerns(self, facts: PoolFacts) -> bool | None:
-        """Returns whether it concerns a pool; None where a property isn't known, and no other rules it out."""
-        found = [name in PROPERTIES and _fits(patterns, values_of(facts, name)) for name, patterns in self.when.items()]
+    def concerns(self, facts: PoolFacts, node_sizes: Iterable[str] = ()) -> bool | None:
+        """Returns whether it concerns a pool; None where a property isn't known, and no other rules it out.
+
+        `node_sizes` are VM sizes of its nodes: where Batch doesn't name those that a pool of several may have, they are
+        the only ones known.
+        """
+        known = {"vmSize": tuple(node_sizes)}
+        found = [
+            name in PROPERTIES and _fits(patterns, values_of(facts, name), known.get(name, ()))
+            for name, patterns in self.when.items()
+        ]
         if False in found:
             return False
         return None if None in found else True
@@ -81,22 +95,24 @@ def with_more(*more: Iterable[Announcement]) -> tuple[Announcement, ...]:
 def announcements_of(content: bytes | str, taken: Collection[str] = ()) -> tuple[Announcement, ...]:
     """Returns the announcements of a file or setting; `taken` are ids that others have.
 
-    Raises ValueError with the number of the entry and the reason.
+    Raises ValueError with the numbers of wrong entries, and the reasons.
     """
     try:
         entries = msgspec.json.decode(content, type=list[msgspec.Raw])
     except msgspec.DecodeError as error:
         raise ValueError(f"The announcements are no list in JSON: {error}.") from error
-    found: dict[str, Announcement] = {}
+    found, faults = dict[str, Announcement](), list[str]()
     for number, entry in enumerate(entries, 1):
         try:
             one = msgspec.json.decode(entry, type=Announcement)
-            reason = _fault(one) or ("another entry has its id" if one.id in found or one.id in taken else "")
         except msgspec.DecodeError as error:
-            raise ValueError(f"Entry {number} of the announcements can't be read: {error}.") from error
-        if reason:
-            raise ValueError(f"Entry {number} of the announcements ('{one.id}') can't be used: {reason}.")
+            faults.append(f"Entry {number} of the announcements can't be read: {error}.")
+            continue
+        if reason := _fault(one) or ("another entry has its id" if one.id in found or one.id in taken else ""):
+            faults.append(f"Entry {number} of the announcements ('{one.id}') can't be used: {reason}.")
         found[one.id] = one
+    if faults:
+        raise ValueError(" ".join(faults))
     return tuple(sorted(found.values(), key=_order))
 
 
@@ -104,9 +120,9 @@ def _order(one: Announcement) -> tuple[bool, date, str]:
     return one.last_day is None, one.last_day or one.read_on, one.id
 
 
-def days_left(announced: Iterable[Announcement], facts: PoolFacts, today: date) -> list[tuple[Announcement, int]]:
-    """Returns the announcements with a known last day that concern a pool, and the days until then."""
-    dated = ((one, one.days_left(today)) for one in announced if one.last_day and one.concerns(facts))
+def days_left(concerning: Iterable[Announcement], today: date) -> list[tuple[Announcement, int]]:
+    """Returns the announcements with a known last day, and the days until then."""
+    dated = ((one, one.days_left(today)) for one in concerning)
     return [(one, days) for one, days in dated if days is not None]
 
 
@@ -128,7 +144,7 @@ def _setting_of(settings: MachineSettings, name: PoolProperty) -> str | None:
     if name == "nodeAgentSku":
         return machine.node_agent_sku_id or ""
     if name == "publicAddresses":
-        return (network.public_ip_address_configuration or PublicAddresses()).provision or ""
+        return (network.public_ip_address_configuration or PublicAddresses()).provision or _DEFAULT_ADDRESSES
     image = machine.image_reference
     if name == "imageKind":
         return (MARKETPLACE if image.publisher else OWN_IMAGE) if image else ""
@@ -146,13 +162,24 @@ def _fault(one: Announcement) -> str:
         return f"its source is no address that begins with {_HTTPS}"
     if not one.when or not all(patterns and all(patterns) for patterns in one.when.values()):
         return "'when' needs a property with at least one pattern"
+    return next(
+        filter(None, (_pattern_fault(name, pattern) for name, many in one.when.items() for pattern in many)), ""
+    )
+
+
+def _pattern_fault(name: PoolProperty | AppProperty, pattern: str) -> str:
+    """Returns why a pattern fits nothing, as far as that is certain, or nothing."""
+    if name in _VALUES and not _fits([pattern], _VALUES[name]):
+        return f"no '{name}' fits '{pattern}', only {', '.join(_VALUES[name])} are possible"
+    if name == "image" and "*" not in pattern and pattern.count("/") != _IMAGE_SLASHES:
+        return f"no 'image' fits '{pattern}', as images are publisher/offer/sku"
     return ""
 
 
-def _fits(patterns: Sequence[str], values: Sequence[str] | None) -> bool | None:
-    if values is None:
-        return None
-    return any(_pattern(one).fullmatch(value) for one in patterns for value in values)
+def _fits(patterns: Sequence[str], values: Sequence[str] | None, some: Sequence[str] = ()) -> bool | None:
+    """Returns whether a pattern fits one of the values; where these aren't known, one of `some` of them may show it."""
+    found = any(_pattern(one).fullmatch(value) for one in patterns for value in (*(values or ()), *some))
+    return None if values is None and not found else found
 
 
 @cache

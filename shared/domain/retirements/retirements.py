@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from shared.domain.core.keys import key_of
+from shared.domain.pools.pool_sizes import nodes_by_vm_size
 from shared.domain.pools.pools import Pool
 from shared.domain.retirements.announcements import Announcement, with_more
 from shared.domain.retirements.app_properties import AppProperties
@@ -34,6 +35,11 @@ class Retirement:
     concerns_app: bool = False
 
 
+def concerns(announced: Announcement, pool: Pool) -> bool | None:
+    """Returns whether an announcement concerns a pool, by its settings and the sizes of its nodes; None is unknown."""
+    return announced.concerns(pool.facts, nodes_by_vm_size(pool) or ())
+
+
 def retirements(
     announced: Mapping[str, Sequence[Announcement]],
     pools: Mapping[str, Iterable[Pool]],
@@ -50,9 +56,9 @@ def retirements(
         concerned, unknown = list[ConcernedPool](), 0
         for account, some in pools.items():
             for pool in some if one.key in known[account] else ():
-                concerns = one.concerns(pool.facts)
-                unknown += concerns is None
-                if concerns:
+                is_concerned = concerns(one, pool)
+                unknown += is_concerned is None
+                if is_concerned:
                     count = jobs.get(account, {}).get(pool.key, 0)
                     concerned.append(ConcernedPool(account, pool.facts.id, pool.facts.nodes, count))
         found.append(Retirement(one, one.days_left(today), concerned, unknown, one.concerns_app(app)))

@@ -153,6 +153,22 @@ def test_several_sizes_that_batch_does_not_name_are_not_known() -> None:
     assert unnamed["ubuntu-22.04"] is False
 
 
+def test_a_node_of_a_size_shows_that_a_pool_of_unnamed_sizes_is_concerned() -> None:
+    shown = {
+        one.id: one.concerns(facts("Mix", machine()), ["standard_d4s_v5", "Standard_A2"]) for one in announcements()
+    }
+    assert shown["vm-sizes-a"] is True
+    assert shown["vm-sizes-np"] is None
+    assert shown["ubuntu-22.04"] is False
+
+
+def test_a_pool_that_names_no_public_addresses_has_those_that_batch_makes() -> None:
+    (one,) = announcements_of(json.dumps([ENTRY | {"when": {"publicAddresses": ["BatchManaged"]}}]))
+    assert [one.concerns(facts(settings=known)) for known in (machine(), network("batchManaged"))] == [True, True]
+    assert one.concerns(facts(settings=network("userManaged"))) is False
+    assert one.concerns(facts()) is None
+
+
 def test_a_formula_is_searched_for_text() -> None:
     entry = ENTRY | {"when": {"formula": ["*$TargetLowPriorityNodes*"]}}
     (one,) = announcements_of(json.dumps([entry]).encode())
@@ -167,7 +183,7 @@ def test_days_are_counted_to_the_last_day_and_unknown_ones_are_no_number() -> No
     (open_one,) = announcements_of(json.dumps([ENTRY | {"lastDay": None}]).encode())
     assert open_one.days_left(date(2026, 12, 1)) is None
     pool = facts("standard_a2", machine(UBUNTU.format("22.04")))
-    left = days_left(announcements(), pool, date(2027, 6, 20))
+    left = days_left([one for one in announcements() if one.concerns(pool)], date(2027, 6, 20))
     assert [(one.id, days) for one, days in left] == [("ubuntu-22.04", 10)]
 
 
@@ -195,6 +211,16 @@ WRONG: dict[str, tuple[Any, str]] = {
     "an unknown property": ([ENTRY | {"when": {"colour": ["red"]}}], r"Entry 1 .*colour"),
     "an unknown field": ([ENTRY | {"until": "2027-01-01"}], "until"),
     "an id twice": ([ENTRY, ENTRY], "Entry 2 .*another entry has its id"),
+    "several": ([ENTRY, 7, ENTRY | {"id": "x", "source": ""}], r"Entry 2 .*got `int`.* Entry 3 .*'x'.*source"),
+    "a kind of images that there isn't": ([ENTRY | {"when": {"imageKind": ["ours"]}}], "'ours', only marketplace, own"),
+    "addresses that no pool has": (
+        [ENTRY | {"when": {"publicAddresses": ["own", "none"]}}],
+        "'own', only batchManaged",
+    ),
+    "an image without its offer": (
+        [ENTRY | {"when": {"image": ["ubuntu"]}}],
+        "'ubuntu', as images are publisher/offer",
+    ),
 }
 
 
