@@ -1,6 +1,6 @@
 """Leaves properties out of parsed JSON whose values have another type than expected, so that the rest can be read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 import msgspec
@@ -19,6 +19,11 @@ def well_typed(sent: Mapping[str, Any], kind: type[Struct]) -> Found:
     left_out: list[str] = []
     kept = dict(_fitting(sent, kind, "", left_out))
     return kept, tuple(dict.fromkeys(left_out))
+
+
+def is_left_out(name: str, left_out: Iterable[str]) -> bool:
+    """Returns whether a property is among the names left out, is within one of them, or has a part that is."""
+    return any(f"{name}.".startswith(f"{one}.") or one.startswith(f"{name}.") for one in left_out)
 
 
 def _fitting(sent: Mapping[str, Any], kind: type[Struct], path: str, left_out: list[str]) -> Iterator[tuple[str, Any]]:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from shared.domain.nodes.nodes import NodeSummary, SizeSummary
 from shared.domain.pools.machine_settings import HardwareProfile, Machine, MachineSettings, SizeProperties
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.vm_sizes import vcpus_of
 
 _MIX = "mix"
+_SETTINGS = "virtualMachineConfiguration.hardwareProfile"
 _THREADS = 2  # per core of all sizes whose threads can be set
 
 
@@ -50,6 +52,11 @@ def vcpus_of_node(size: str, settings: MachineSettings | None) -> int | None:
     return whole // _THREADS if chosen.v_cpus_per_core == 1 and whole % _THREADS == 0 else None
 
 
+def vcpus_in_pool(size: str, facts: PoolFacts) -> int | None:
+    """Returns the vCPUs of a node of a VM size in a pool, None where they, or what the pool sets, are unknown."""
+    return None if facts.lacks(_SETTINGS) else vcpus_of_node(size, facts.settings)
+
+
 def nodes_by_size(summary: NodeSummary, own: str) -> tuple[SizeSummary, ...]:
     """Returns the numbers of a pool's nodes by size; nodes without one have the pool's `own`, unless it is mixed.
 
@@ -62,17 +69,17 @@ def nodes_by_size(summary: NodeSummary, own: str) -> tuple[SizeSummary, ...]:
     return tuple(size if size.vm_size else size._replace(vm_size=only) for size in sizes)
 
 
-def core_count(sizes: Iterable[SizeSummary], slots_per_node: int, settings: MachineSettings | None) -> CoreCount:
+def core_count(sizes: Iterable[SizeSummary], facts: PoolFacts) -> CoreCount:
     """Returns the cores of nodes by size; a node's used slots make the same share of its vCPUs busy."""
     total = busy = unknown = 0
     for size in sizes:
-        vcpus = vcpus_of_node(size.vm_size, settings)
+        vcpus = vcpus_in_pool(size.vm_size, facts)
         if vcpus is None:
             unknown += size.machines
         else:
             total += vcpus * size.machines
             busy += vcpus * size.used
-    return CoreCount(Cores(total, round(busy / slots_per_node, 3)), unknown)
+    return CoreCount(Cores(total, round(busy / facts.slots_per_node, 3)), unknown)
 
 
 def _chosen(settings: MachineSettings | None) -> SizeProperties:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from shared.domain.core.keys import key_of
+from shared.domain.core.well_typed import is_left_out
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_settings import AutoScale, Problem, StartTask
 from shared.domain.pools.resize_errors import Attempt
@@ -72,6 +73,10 @@ class PoolFacts:
     def is_empty(self) -> bool:
         """True without nodes, unless the pool is being resized and may have some by now."""
         return self.allocation_state == "steady" and not self.nodes
+
+    def lacks(self, setting: str) -> bool:
+        """Returns whether a setting, by its dotted name, isn't known in full as Batch sent it in another type."""
+        return is_left_out(setting, self.settings_left_out)
 
     @property
     def takes_oldest_first(self) -> bool:

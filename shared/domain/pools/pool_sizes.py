@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from shared.domain.nodes.nodes import Node
-from shared.domain.pools.cores import is_mixed, vcpus_of_node
+from shared.domain.pools.cores import is_mixed, vcpus_in_pool
 from shared.domain.pools.machine_settings import MachineSettings, SkuProfile
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pools import Pool
@@ -25,13 +25,15 @@ def nodes_by_vm_size(pool: Pool) -> Mapping[str, int] | None:
 def vcpus_in(pool: Pool, node: Node) -> int | None:
     """Returns the vCPUs of a node of a pool, None where they are unknown."""
     own = pool.facts.vm_size
-    return vcpus_of_node(node.vm_size or ("" if is_mixed(own) else own), pool.facts.settings)
+    return vcpus_in_pool(node.vm_size or ("" if is_mixed(own) else own), pool.facts)
 
 
 def possible_sizes(facts: PoolFacts) -> tuple[str, ...] | None:
     """Returns the VM sizes that nodes of a pool may have, None where it may have several and Batch didn't name them."""
     if not is_mixed(facts.vm_size):
         return (facts.vm_size,)
+    if facts.lacks("vmSkuProfile.vmSizes"):
+        return None
     profile = (facts.settings or MachineSettings()).vm_sku_profile or SkuProfile()
     return tuple(size.name for size in profile.vm_sizes or () if size.name) or None
 

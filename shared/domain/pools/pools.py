@@ -13,7 +13,7 @@ from shared.domain.jobs.snapshots import Source
 from shared.domain.jobs.verdicts import OVERTAKEN
 from shared.domain.nodes.interruptions import InterruptionCount
 from shared.domain.nodes.nodes import NodeSummary, SizeSummary
-from shared.domain.pools.cores import CoreCount, Cores, core_count, is_mixed, nodes_by_size, vcpus_of_node
+from shared.domain.pools.cores import CoreCount, Cores, core_count, is_mixed, nodes_by_size, vcpus_in_pool
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import Evaluation
@@ -137,14 +137,13 @@ class Pool:
     @property
     def core_count(self) -> CoreCount | None:
         """The cores of its machines as far as they are known, None before its nodes were read."""
-        facts, sizes = self.facts, self.sizes
-        return None if sizes is None else core_count(sizes, facts.slots_per_node, facts.settings)
+        return None if self.sizes is None else core_count(self.sizes, self.facts)
 
     @property
     def cores(self) -> Cores | None:
         """The pool's cores, None where those of any machine, or of its only VM size, or its nodes are unknown."""
         count, size = self.core_count, self.facts.vm_size
-        if count is None or count.unknown or not (is_mixed(size) or vcpus_of_node(size, self.facts.settings)):
+        if count is None or count.unknown or not (is_mixed(size) or vcpus_in_pool(size, self.facts)):
             return None
         return count.known
 

@@ -14,6 +14,7 @@ import msgspec
 
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.core.well_typed import is_left_out
 from shared.domain.events.batch_events import IDENTITY_BYTES, BatchEvent
 from shared.domain.events.pool_events import CHANGES, SETTINGS_CHANGE
 from shared.domain.pools.machine_settings import MachineSettings
@@ -72,7 +73,7 @@ def changes_between(before: HasSettings, after: HasSettings) -> tuple[SettingCha
     return tuple(
         SettingChange(at, name, *_cut(old.get(name), new.get(name)))
         for name in sorted(old.keys() | new.keys())
-        if old.get(name) != new.get(name) and not _concerns(name, left_out)
+        if old.get(name) != new.get(name) and not is_left_out(name, left_out)
     )
 
 
@@ -103,11 +104,6 @@ def _by_name(pool: HasSettings) -> dict[str, str]:
     if pool.settings:
         found |= msgspec.to_builtins(pool.settings)
     return dict(_leaves(found, ""))
-
-
-def _concerns(name: str, left_out: Iterable[str]) -> bool:
-    """Returns whether a setting is left out, is within one that is, or has a part that is."""
-    return any(f"{name}.".startswith(f"{one}.") or one.startswith(f"{name}.") for one in left_out)
 
 
 def _leaves(found: Mapping[str, Any], path: str) -> Iterable[tuple[str, str]]:

@@ -20,6 +20,13 @@ from shared.domain.retirements.app_properties import APP_PROPERTIES, AppProperti
 type PoolProperty = Literal["nodeAgentSku", "image", "imageKind", "vmSize", "publicAddresses", "formula"]
 PROPERTIES: tuple[PoolProperty, ...] = get_args(PoolProperty.__value__)
 """Properties of a pool that conditions name; `image` is `publisher/offer/sku` of the marketplace."""
+_SETTINGS: Mapping[PoolProperty, str] = {
+    "nodeAgentSku": "virtualMachineConfiguration.nodeAgentSKUId",
+    "image": "virtualMachineConfiguration.imageReference",
+    "imageKind": "virtualMachineConfiguration.imageReference",
+    "publicAddresses": "networkConfiguration.publicIPAddressConfiguration.provision",
+    "formula": "autoScaleFormula",
+}
 OWN_IMAGE, MARKETPLACE = "own", "marketplace"
 """Values of `imageKind`."""
 _DEFAULT_ADDRESSES = "batchManaged"  # "Pool - Add", PublicIPAddressConfiguration
@@ -133,6 +140,8 @@ def values_of(facts: PoolFacts, name: PoolProperty) -> tuple[str, ...] | None:
     """
     if name == "vmSize":
         return possible_sizes(facts)
+    if facts.lacks(_SETTINGS[name]):
+        return None
     if name == "formula":
         return ((facts.auto_scale.formula or "") if facts.auto_scale else "",)
     value = _setting_of(facts.settings, name) if facts.settings else None

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.nodes.nodes import Node, NodeSummary, summary_of
-from shared.domain.pools.cores import vcpus_of_node
+from shared.domain.pools.cores import CoreCount, Cores, vcpus_of_node
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_sizes import nodes_by_vm_size, sizes_named, vcpus_in
@@ -18,6 +18,7 @@ from shared.domain.pools.pool_totals import totals_of
 from shared.domain.pools.pools import NodesSnapshot, Pool, first_seen
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+PROFILE = "virtualMachineConfiguration.hardwareProfile"
 VCPUS = {"standard_d4s_v5": 4, "standard_e4as_v5": 4, "standard_hb120rs_v3": 120, "standard_unheard": None}
 SLOTS = 4
 
@@ -123,6 +124,14 @@ def test_set_vcpus_are_known_of_sizes_that_nobody_knows_and_their_share_is_not()
     assert vcpus_of_node("standard_unheard", settings(2)) == 2
     assert vcpus_of_node("standard_unheard", settings(None, 1)) is None
     assert vcpus_of_node("standard_d1_v2", settings(None, 1)) is None
+
+
+@pytest.mark.parametrize("left_out", ["virtualMachineConfiguration", f"{PROFILE}.vmSizeProperties.vCPUsAvailable"])
+def test_vcpus_that_are_set_but_cannot_be_read_leave_cores_unknown(left_out: str) -> None:
+    pool = pool_of([Node("a", "idle", vm_size="standard_d8s_v5")], "standard_d8s_v5")
+    pool = replace(pool, facts=replace(pool.facts, settings_left_out=(left_out,)))
+    assert (pool.cores, pool.core_count) == (None, CoreCount(Cores(0, 0.0), unknown=1))
+    assert vcpus_in(pool, Node("a", "idle")) is None
 
 
 def test_rows_of_an_earlier_version_of_a_mixed_pool_have_unknown_cores() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -145,6 +146,21 @@ def test_what_is_not_known_concerns_nobody_for_sure() -> None:
     assert own["ubuntu-22.04"] is False
     linux = {one.id: one.concerns(of_agent(UBUNTU.format("24.04"))) for one in announcements()}
     assert linux["windows-server-2016"] is False
+
+
+def test_a_property_that_batch_sent_in_another_type_is_not_known() -> None:
+    machines = "virtualMachineConfiguration"
+    cases = {
+        "ubuntu-22.04": (of_agent(UBUNTU.format("24.04")), f"{machines}.nodeAgentSKUId"),
+        "windows-server-2016": (of_agent(UBUNTU.format("24.04")), machines),
+        "default-outbound-access": (facts(settings=network("batchManaged")), "networkConfiguration"),
+        "vm-sizes-a": (mixed("standard_d4s_v5"), "vmSkuProfile.vmSizes.name"),
+    }
+    known = {one.id: one for one in announcements()}
+    for name, (pool, left_out) in cases.items():
+        assert known[name].concerns(pool) is False
+        assert known[name].concerns(replace(pool, settings_left_out=(left_out,))) is None
+        assert known[name].concerns(replace(pool, settings_left_out=("metadata",))) is False
 
 
 def test_several_sizes_that_batch_does_not_name_are_not_known() -> None:
