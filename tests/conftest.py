@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from local.azurite import StorageAddresses, azurite_program
 from local.dev.setup.prerequisites import undeclared_needs
@@ -33,9 +35,25 @@ _FIRST = "tests/workload/"
 """The tests that wait most, for scenarios in real time; last by name, they would leave the other workers idle."""
 
 
+_TOGETHER = "tests/e2e/live/"
+"""Tests that share one demo, which never rests: on several workers it would run several times."""
+
+
+class FilesTogether(LoadFileScheduling):
+    """Gives each worker whole files, and the files of one folder to one worker."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return _TOGETHER if nodeid.startswith(_TOGETHER) else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesTogether | None:
+    """Returns the scheduler of `--dist=loadfile`, None for pytest-xdist's own of the other kinds."""
+    return FilesTogether(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 def pytest_xdist_auto_num_workers() -> int:
-    """Returns three workers more than there are cores, as some tests wait: for programs, timeouts, a browser."""
-    return (os.process_cpu_count() or 1) + 3
+    """Returns two workers more than there are cores, as some tests wait: for programs, timeouts, a browser."""
+    return (os.process_cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(trylast=True)

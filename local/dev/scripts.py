@@ -58,7 +58,7 @@ def test(checkout: Checkout, arguments: Sequence[str]) -> int:
 
 
 def spread(root: Path, arguments: Sequence[str]) -> Sequence[str]:
-    """Returns the distribution options: the whole suite on up to four processes, file by file; named tests in one.
+    """Returns the distribution options: the whole suite on up to six processes, file by file; named tests in one.
 
     Files run in the order of collection, which tests/conftest.py sets, so that the few long tests don't run alone at
     the end.
