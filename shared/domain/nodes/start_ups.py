@@ -38,7 +38,7 @@ REASONS: Mapping[Reason, str] = {
     "pollsMissed": "Polls were missing when the node began to work.",
 }
 MAX_UNSEEN = timedelta(minutes=30)
-"""Nodes first seen longer after their allocation are left out; so are milestones between polls that far apart."""
+"""Nodes first seen longer after their allocation are left out; so is what happened between polls that far apart."""
 _MAX_UNSEEN = MAX_UNSEEN // timedelta(milliseconds=1)
 _IDLE = ("idle", "offline")
 _DAY = timedelta(days=1) // timedelta(milliseconds=1)

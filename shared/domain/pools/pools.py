@@ -13,6 +13,7 @@ from shared.domain.jobs.snapshots import Source
 from shared.domain.jobs.verdicts import OVERTAKEN
 from shared.domain.nodes.interruptions import InterruptionCount
 from shared.domain.nodes.nodes import NodeSummary, SizeSummary
+from shared.domain.nodes.start_ups import MAX_UNSEEN
 from shared.domain.pools.cores import CoreCount, Cores, core_count, is_mixed, nodes_by_size, vcpus_in_pool
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
@@ -150,7 +151,8 @@ class Pool:
     def seen(self, facts: PoolFacts, at: datetime) -> "Pool":
         """Returns the pool after the list of pools dated `at` showed it.
 
-        Another creation time means another pool under the same id.
+        Another creation time means another pool under the same id. Resizes from before a time without polls are
+        forgotten: another one may have ended within it.
         """
         if facts.creation_time != self.facts.creation_time:
             return replace(first_seen(facts, at), ended=self.samples, etag=self.etag)
@@ -168,7 +170,7 @@ class Pool:
             errors=errors,
             evaluations=kept,
             changes=changes,
-            resizes=resizes_after(self.resizes, facts),
+            resizes=resizes_after(self.resizes if at - self.as_of <= MAX_UNSEEN else (), facts),
         )
 
     def listed(self, snapshot: NodesSnapshot) -> "Pool":

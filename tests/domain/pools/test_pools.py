@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.snapshots import Source
 from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.polling.pool_rounds import PoolRound, doubt_of, pool_verdict
@@ -17,6 +18,7 @@ from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import Problem
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, first_seen
 from shared.domain.pools.resize_errors import MAX_STALE_ERRORS
+from shared.domain.pools.resizes import Resize
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -44,6 +46,15 @@ def test_an_error_is_current_while_the_same_attempt_has_it() -> None:
     again = pool.seen(replace(facts(QUOTA), display_name="x"), NOW + MINUTE)
     assert errors_of(again) == [("AccountCoreQuotaReached", True)]
     assert (again.errors[0].first_seen, again.errors[0].ended_at) == (NOW, NOW)
+
+
+def test_a_resize_does_not_end_with_another_one_that_ended_while_nobody_polled() -> None:
+    pool = listed(first_seen(facts(allocation="resizing"), NOW), NOW)
+    for minutes, expected in ((30, (Resize(to_milliseconds(NOW), to_milliseconds(NOW + 29 * MINUTE)),)), (31, ())):
+        seen = pool.seen(facts(ended=NOW + 29 * MINUTE), NOW + minutes * MINUTE)
+        assert seen.resizes == expected
+    still = replace(pool.facts, dedicated=Size(1, 5))
+    assert pool.seen(still, NOW + 90 * MINUTE).resizes == pool.resizes == (Resize(to_milliseconds(NOW)),)
 
 
 def test_an_error_is_history_while_the_pool_lacks_no_nodes_of_known_targets() -> None:
