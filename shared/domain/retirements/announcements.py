@@ -197,7 +197,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
     Each part between two `*` matches where it is found first, so that no text takes long.
     """
-    first, *others = (r"\d+?".join(map(re.escape, part.split("#"))) for part in re.split(r"\*+", text))
+    first, *others = (r"\d+?".join(map(re.escape, re.split("#+", part))) for part in re.split(r"\*+", text))
     middle = "".join(f"(?>.*?{part})" for part in others[:-1])
     rest = f".*{others[-1]}" if others else ""
     return re.compile(f"{first}{middle}{rest}", re.IGNORECASE | re.DOTALL)

@@ -22,6 +22,7 @@ def fits(pattern: str, text: str) -> bool | None:
     ("a*", "a", True), ("a*", "ba", False), ("*", "", True), ("*a", "aba", True), ("*a", "ab", False),
     ("a*b*c", "a b c", True), ("a*b*c", "a c b", False), ("*a*a*", "a", False), ("*a*a*", "aa", True),
     ("**a**", "xax", True), ("a#", "a12", True), ("a#", "a", False), ("a#", "a12x", False), ("a#*", "a12x", True),
+    ("a##", "a7", True), ("a##x", "a12", False),
     ("*#*5", "15", True), ("*#*5", "5", False), ("*a#b*a#c", "a1b a1c", True), ("*a#b*a#c", "a1c a1b", False),
     ("A.*", "a.b", True), ("A.*", "ab", False), ("a*b", "a\n\nB", True),
 ])  # fmt: skip
@@ -32,3 +33,7 @@ def test_a_pattern_fits_whole_texts_in_any_letters(pattern: str, text: str, *, e
 def test_many_stars_take_no_longer_for_a_formula_that_nearly_fits() -> None:
     assert fits("*$a*$b*$a*$b*$c*$d*", "$a$b" * 2000) is False  # minutes, if all places of all parts were tried
     assert fits("*$a*$b*$a*$b*$c*$d*", "$a$b" * 2000 + "$c$d") is True
+
+
+def test_several_numbers_in_a_row_are_one_and_take_no_longer() -> None:
+    assert fits("#" * 20 + "x", "1" * 100) is False  # years, if all lengths of all numbers were tried
