@@ -48,8 +48,14 @@ class WaitingCauses:
 
     def next_jobs(self, waiting: Mapping[str, Job], most: int) -> Sequence[Job]:
         """Returns the jobs to explain now, those explained longest ago first."""
-        known = {key: cause.at.timestamp() for key, cause in self.jobs.items() if cause.at}
+        known = {key: cause.at.timestamp() for key, cause in self._known(waiting).items() if cause.at}
         return sorted(waiting.values(), key=lambda job: (known.get(job.key, 0.0), job.key))[:most]
+
+    def _known(self, jobs: Mapping[str, Job]) -> dict[str, WaitingCause]:
+        """Returns the causes of jobs that waited in the last pass, without jobs created anew under their ids since."""
+        at = self.at
+        known = {key: self.jobs[key] for key in jobs.keys() & self.jobs.keys()}
+        return {key: cause for key, cause in known.items() if at and jobs[key].facts.creation_time <= at}
 
     def after(self, waiting: Mapping[str, Job], found: Mapping[str, str], now: datetime) -> "WaitingCauses":
         """Returns the causes after a pass, with those `found` by job key.
@@ -57,9 +63,9 @@ class WaitingCauses:
         The time since the last pass counts for jobs that waited then, by the cause that was known.
         """
         passed = max(timedelta(), min(now - self.at, MAX_GAP)) if self.at else timedelta()
-        jobs, added = {key: self.jobs.get(key, WaitingCause()) for key in waiting}, dict[str, dict[str, int]]()
-        for key in waiting.keys() & self.jobs.keys():
-            causes, cause = added.setdefault(_pool(waiting[key]), {}), self.jobs[key].cause
+        known, added = self._known(waiting), dict[str, dict[str, int]]()
+        for key, (cause, _) in known.items():
+            causes = added.setdefault(_pool(waiting[key]), {})
             more = waiting_tasks(waiting[key]) * (passed // timedelta(milliseconds=1))
             causes[cause] = causes.get(cause, 0) + more
         explained = {key: WaitingCause(cause, now) for key, cause in found.items()}
@@ -67,7 +73,7 @@ class WaitingCauses:
         return replace(
             self,
             at=now,
-            jobs=jobs | explained,
+            jobs={key: WaitingCause() for key in waiting} | known | explained,
             waited=_summed((self.waited, added)),
             since={**self.since, **new},
             previous=self.at,
@@ -87,7 +93,7 @@ class WaitingCauses:
 
     def of_job(self, job: Job) -> WaitingCause | None:
         """Returns the cause for which a job waits; None if it doesn't wait."""
-        return self.jobs.get(job.key, WaitingCause()) if waiting_tasks(job) else None
+        return self._known({job.key: job}).get(job.key, WaitingCause()) if waiting_tasks(job) else None
 
     def plain(self) -> list[Any]:
         """Returns all but what the history needs as lists and numbers, for storage."""

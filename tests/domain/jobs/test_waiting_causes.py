@@ -62,6 +62,21 @@ def test_tasks_are_counted_by_the_cause_of_their_job_and_unknown_before_it_was_e
     assert waiting_tasks(replace(jobs["a"], deleted_at=NOW)) == 0
 
 
+def test_a_job_that_was_created_anew_under_its_id_begins_unexplained_and_is_next() -> None:
+    old, other = job("a", 3), job("b", 4)
+    causes = WaitingCauses().after(by_key(old, other), {"a": "slotsBusy", "b": "slotsBusy"}, NOW)
+    new = replace(old, facts=replace(old.facts, creation_time=NOW + timedelta(minutes=4)))
+    jobs = by_key(new, other)
+    assert causes.of_job(new) == WaitingCause(UNKNOWN_CAUSE, None)
+    assert causes.next_jobs(jobs, 1) == [new]
+    later = causes.after(jobs, {}, NOW + INTERVAL)
+    assert later.waited == {"blue": {"slotsBusy": 4 * 5 * MINUTES}}
+    assert later.of_job(new) == WaitingCause(UNKNOWN_CAUSE, None)
+    assert later.after(jobs, {}, NOW + 2 * INTERVAL).waited["blue"] == {
+        "slotsBusy": 2 * 4 * 5 * MINUTES, "unknown": 3 * 5 * MINUTES,
+    }  # fmt: skip
+
+
 def test_the_causes_of_a_pool_are_as_old_as_the_oldest_of_jobs_that_wait_now() -> None:
     first = by_key(job("a", 3), job("b", 4), job("c", 5, pool="Red"))
     causes = WaitingCauses().after(first, {"a": "slotsBusy", "c": "slotsBusy"}, NOW)
