@@ -34,6 +34,7 @@ class PoolPointLine(Answer):
     tasks: int | None
     preempted: int | None
     resize_errors: int | None
+    waited_seconds: dict[str, float] | None
 
 
 class PoolPointAnswer(PoolPointLine):
@@ -44,7 +45,6 @@ class PoolPointAnswer(PoolPointLine):
     """
 
     node_counts: dict[str, int] | None
-    waited_seconds: dict[str, float] | None
 
 
 class PoolHistoryAnswer(RangeAnswer):

@@ -1,5 +1,8 @@
 """Causes for which jobs wait, stored by ticks: equal to the explanations, by job, pool and account, and over time."""
 
+import csv
+import io
+import json
 from collections import Counter
 
 import pytest
@@ -74,6 +77,9 @@ async def test_the_history_of_a_pool_shows_the_time_waited_in_each_step_though_p
         left = sum(total.values()) - sum(sums.values())  # in a quarter-hour that hasn't ended
         assert left == 0 if step == "PT1M" else 0 <= left <= 3 * 5 * 300 + 60
         assert 0 < len(ended) < len(points)
+        table = await world.get(f"accounts/demo/pools/slow/history?step={step}&from={begin}&format=csv")
+        cells = [row["waitedSeconds"] for row in csv.DictReader(io.StringIO(table.body))]
+        assert [json.loads(cell) for cell in cells if cell] == ended
 
 
 async def _fails(*_: object) -> None:
