@@ -31,16 +31,16 @@ export function StartUpSection({ view }: { view: PoolView }) {
   );
   const actions = (
     <>
-    <label class="startup-days">
-      Nodes allocated{" "}
-      <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
-        {DAYS.map((each) => (
-          <option key={each} value={each}>
-            {each === 1 ? "today (UTC)" : `in ${each} days`}
-          </option>
-        ))}
-      </select>
-    </label>
+      <label class="startup-days">
+        Nodes allocated{" "}
+        <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
+          {DAYS.map((each) => (
+            <option key={each} value={each}>
+              {each === 1 ? "today (UTC)" : `in the last ${each} days`}
+            </option>
+          ))}
+        </select>
+      </label>
       {polled.value && polled.value.nodes > 0 && (
         <a class="csv" href={`${path}&format=csv`} download={`${view.pool}-startup.csv`} aria-label="Start-up as CSV">
           CSV
