@@ -119,7 +119,11 @@ def test_retirements_stand_with_settings_and_early_ones_among_the_problems(page:
         "leadDays": 60, "finding": "It ends.",
     }  # fmt: skip
     unknown = {"lastDay": None, "daysLeft": None, "leadDays": None, "finding": None}
-    later = jammy | {"id": "later", "what": "VM sizes of old"} | unknown
+    later = (
+        jammy
+        | {"id": "later", "what": "VM sizes of old", "effect": "<b>No\u202eNew nodes.", "instead": "<i>x."}
+        | unknown
+    )
     fill(pools, pools.nodes, retirements=[jammy, later])
     show_pool(page, pools)
     expect(page.get_by_test_id("troubles")).to_contain_text("Retired in 30 days: Ubuntu 22.04")
@@ -127,6 +131,9 @@ def test_retirements_stand_with_settings_and_early_ones_among_the_problems(page:
     shown = section(page, "settings")
     expect(shown.locator("[data-retirement=later]")).to_contain_text(
         "Retired on a day that isn't known yet: VM sizes of old"
+    )
+    expect(shown.locator("[data-retirement=later]")).to_contain_text(
+        "<b>No\ufffdNew nodes. Use instead: <i>x. Announcement"
     )
     link = shown.locator("[data-retirement='ubuntu-22.04'] a")
     expect(link).to_have_attribute("href", "https://example.org/200")

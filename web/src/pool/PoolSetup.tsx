@@ -57,7 +57,10 @@ export function PoolSetup({ pool }: { pool: Pool }) {
 function RetirementList({ retirements }: { retirements: Retirement[] }) {
   return retirements.map((one) => (
     <p key={one.id} class="retirement" data-retirement={one.id}>
-      <strong>{endOf(one)}.</strong> {one.effect} Use instead: {one.instead}{" "}
+      <strong>
+        <ExternalText text={endOf(one)} />.
+      </strong>{" "}
+      <ExternalText text={one.effect} /> Use instead: <ExternalText text={one.instead} />{" "}
       <a href={one.source} rel="noreferrer">
         Announcement
       </a>{" "}
