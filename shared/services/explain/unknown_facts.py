@@ -7,7 +7,7 @@ from shared.errors import BatchscopeError, BatchThrottledError, CacheConflictErr
 
 
 class UnknownFacts:
-    """Sentences on unknown facts, those that Batch would tell before those that storage would tell."""
+    """Sentences on unknown facts, those that Batch would give before those that storage would give."""
 
     def __init__(self) -> None:
         self._unasked: list[str] = []
@@ -18,7 +18,7 @@ class UnknownFacts:
         return (*self._unasked, *self._unread)
 
     def add(self, sentence: str) -> None:
-        """Adds a sentence on a fact that Batch would tell."""
+        """Adds a sentence on a fact that Batch would give."""
         self._unasked.append(f"{sentence.rstrip('.')}.")
 
     @contextmanager

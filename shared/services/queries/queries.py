@@ -177,7 +177,7 @@ class Queries:
             )
             if head:  # it is later than the job's row while a poll is writing
                 return FailuresReport(max(head.as_of, as_of), head.counts.failed, head.failures)
-        raise CacheConflictError(f"The tasks of '{job_id}' are read anew too often to be told; try again.")
+        raise CacheConflictError(f"The tasks of '{job_id}' are read anew too often for an answer; try again.")
 
     async def require_groups(self, account_id: str, job_id: str, groups: Iterable[str]) -> None:
         """Raises NotFoundError if all causes of a job's failures are known and one of these groups isn't among them."""

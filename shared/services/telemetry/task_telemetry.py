@@ -97,7 +97,7 @@ class TaskTelemetryQueries:
         before = await self._before(report, task, latest) if latest else ()
         if back > len(before):
             known = f"{len(before)} of its runs" if before else "none"
-            raise HistoryRangeError(f"The log tells of {known} before the latest one.", target="run")
+            raise HistoryRangeError(f"The log has {known} before the latest one.", target="run")
         if latest:
             latest = replace(latest, earlier=max(latest.earlier, len(before)))
         return TaskTelemetry(report.verdict.as_of, before[back - 1] if back else latest, before=before)

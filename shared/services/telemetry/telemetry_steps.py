@@ -35,7 +35,7 @@ _VALUES = 4  # of a minute of a series, or more; if most have fewer, half a piec
 _ENOUGH_MISTAKES = 10_000  # some tenths of a second of work, from few bytes if compressed
 _MAX_BYTES = 2_200_000  # a transaction holds four MiB, and base64 adds a third
 _IN_TEXT = " (the position is that in its text, decompressed)"
-_TOO_MUCH = "It tells of more hours, series or nodes at once than there is room for."
+_TOO_MUCH = "It has more hours, series or nodes at once than there is room for."
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,7 @@ async def test_runs_ended_by_preemption_are_listed_though_batch_counts_none(
         assert [run["nodeId"] for run in shown["runsBefore"]] == left
         beyond = (await world.get(f"{path}?run={len(began)}")).body["error"]
         of = f"{len(left)} of its runs" if left else "none"
-        assert beyond["message"] == f"The log tells of {of} before the latest one."
+        assert beyond["message"] == f"The log has {of} before the latest one."
 
 
 async def test_each_ended_attempt_shows_what_it_used_and_no_list_of_series_has_it(

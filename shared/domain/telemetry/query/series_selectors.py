@@ -111,7 +111,7 @@ def _attributes_of(text: str) -> Mapping[str, str]:
         name, equals, value = part.partition("=")
         if not name or not equals or name in found:
             raise HistoryRangeError(
-                f"'{text}' doesn't tell attributes: write NAME=VALUE, several with ; between them, each name once.",
+                f"'{text}' names no attributes: write NAME=VALUE, several with ; between them, each name once.",
                 target="attributes",
             )
         found[name] = value
