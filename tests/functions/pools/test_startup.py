@@ -19,6 +19,8 @@ from tests.functions.pools.shown_pools import polled
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 INTERVAL = 15.0
+MANY = "start-ups-many"
+"""Ids of pools are of this module alone: start-ups of a pool created anew under an id go on."""
 SKEW = 2.0  # seconds: both ends of a phase may be by a node's clock
 type Moments = Mapping[str, datetime]
 _TRUE: Mapping[str, tuple[str, str]] = {
@@ -32,7 +34,7 @@ _TRUE: Mapping[str, tuple[str, str]] = {
 }
 
 
-def moments(world: World, pool: str = "many") -> list[Moments]:
+def moments(world: World, pool: str = MANY) -> list[Moments]:
     """Returns the emulator's own moments of a pool's nodes that had any."""
     found = world.emulator.simulations["demo"].context.start_ups.to_json().get(pool, {})
     return [{n: datetime.fromisoformat(at) for n, at in node.items() if n != "vmSize"} for node in found.values()]
@@ -49,7 +51,7 @@ def true_quantile(nodes: list[Moments], phase: str, percent: int) -> float:
     return spans[-(-len(spans) * percent // 100) - 1]
 
 
-async def startup(world: World, pool: str = "many", query: str = "") -> Any:
+async def startup(world: World, pool: str = MANY, query: str = "") -> Any:
     found = await world.get(f"accounts/demo/pools/{pool}/startup{query}")
     assert found.status == 200, found.body
     return found.body
@@ -69,7 +71,7 @@ async def poll_while(world: World, lacks: Callable[[], bool], interval: float = 
     await polled(world)
 
 
-async def add_prepared_job(world: World, seconds: int, pool: str = "many") -> None:
+async def add_prepared_job(world: World, seconds: int, pool: str = MANY) -> None:
     """Creates a job whose preparation task takes so long."""
     await world.batch.create_job(
         models.BatchJobCreateOptions(
@@ -90,7 +92,7 @@ async def world(_running: World) -> World:
 
 
 async def test_figures_of_500_nodes_are_those_of_the_emulator_within_a_polls_interval(world: World) -> None:
-    await add_pool(world.batch, "many", nodes=500, slots=1, start="sleep 45")
+    await add_pool(world.batch, MANY, nodes=500, slots=1, start="sleep 45")
     await polled(world)
     await poll_while(world, lambda: lacking(world, "ready"))
     world.advance(40)
@@ -118,12 +120,12 @@ async def test_figures_of_500_nodes_are_those_of_the_emulator_within_a_polls_int
 
 
 async def test_phases_that_no_node_has_are_null_with_a_reason_in_words(world: World) -> None:
-    await add_pool(world.batch, "idle", nodes=2)
+    await add_pool(world.batch, "start-ups-idle", nodes=2)
     await polled(world)
     for _ in range(8):
         world.advance(INTERVAL)
         await polled(world)
-    body = await startup(world, "idle")
+    body = await startup(world, "start-ups-idle")
     found = phases(body)
     assert (body["nodes"], body["limited"], body["medianTaskSeconds"], body["findings"]) == (2, False, None, [])
     assert found["boot"]["p50Seconds"] > 0
@@ -139,29 +141,29 @@ async def test_phases_that_no_node_has_are_null_with_a_reason_in_words(world: Wo
 
 
 async def test_a_resize_that_no_poll_saw_leaves_the_allocation_unknown(world: World) -> None:
-    await add_pool(world.batch, "unseen", nodes=2)
+    await add_pool(world.batch, "start-ups-unseen", nodes=2)
     world.advance(300)
     await polled(world)
-    found = phases(await startup(world, "unseen"))
+    found = phases(await startup(world, "start-ups-unseen"))
     assert (found["allocation"]["p50Seconds"], found["allocation"]["reason"]) == (None, "resizeNotSeen")
     assert found["boot"]["nodes"] == 2
 
 
 async def test_slow_starts_beside_short_tasks_are_a_finding_and_series(world: World) -> None:
-    await add_pool(world.batch, "short", nodes=6, slots=1, start="sleep 120")
-    await add_job(world.batch, pool="short")
+    await add_pool(world.batch, "start-ups-short", nodes=6, slots=1, start="sleep 120")
+    await add_job(world.batch, pool="start-ups-short")
     await add_tasks(world.batch, 40, command="sleep 5")
     await polled(world)
     for _ in range(20):
         world.advance(INTERVAL)
         await polled(world)
-    body = await startup(world, "short")
+    body = await startup(world, "start-ups-short")
     (finding,) = body["findings"]
     assert (finding["code"], finding["evidence"]["phase"]) == ("startUpExceedsTasks", "startTask")
     assert finding["evidence"]["medianRun"] == pytest.approx(body["medianTaskSeconds"], abs=0.001)
     text = (await world.get("metrics")).body
     lines = [line for line in text.splitlines() if line.startswith("azbatch_pool_startup_seconds{")]
-    labels = ('pool="short"', 'phase="startTask"', 'quantile="0.95"')
+    labels = ('pool="start-ups-short"', 'phase="startTask"', 'quantile="0.95"')
     (line,) = [line for line in lines if all(label in line for label in labels)]
     assert f'vm_size="{body["bySize"][0]["name"]}"' in line
     assert f'image="{body["byImage"][0]["name"]}"' in line
@@ -186,12 +188,14 @@ async def test_runs_of_preparation_tasks_are_those_of_batchs_events(world: World
 
 
 async def test_a_table_has_a_line_for_each_phase_of_each_group(world: World) -> None:
-    await add_pool(world.batch, "table", nodes=2)
+    await add_pool(world.batch, "start-ups-table", nodes=2)
     await polled(world)
     world.advance(60)
     await polled(world)
-    body = await startup(world, "table")
-    lines = list(csv.DictReader(io.StringIO((await world.get("accounts/demo/pools/table/startup?format=csv")).body)))
+    body = await startup(world, "start-ups-table")
+    lines = list(
+        csv.DictReader(io.StringIO((await world.get("accounts/demo/pools/start-ups-table/startup?format=csv")).body))
+    )
     names = {"all": {""}, "day": {body["byDay"][0]["name"]}, "vmSize": {"standard_d2s_v5"}}
     names["image"] = {body["byImage"][0]["name"]}
     assert {line["grouping"]: {line["name"]} for line in lines} == names
@@ -201,8 +205,8 @@ async def test_a_table_has_a_line_for_each_phase_of_each_group(world: World) -> 
 
 
 async def test_days_beyond_a_month_are_refused(world: World) -> None:
-    await add_pool(world.batch, "empty", nodes=0)
+    await add_pool(world.batch, "start-ups-empty", nodes=0)
     await polled(world)
     for days in ("0", "32", "many"):
-        assert (await world.get(f"accounts/demo/pools/empty/startup?days={days}")).status == 400
-    assert (await startup(world, "empty", query="?days=31"))["nodes"] == 0
+        assert (await world.get(f"accounts/demo/pools/start-ups-empty/startup?days={days}")).status == 400
+    assert (await startup(world, "start-ups-empty", query="?days=31"))["nodes"] == 0
