@@ -1,4 +1,4 @@
-"""A node's milestones as lists show them: what is known, what isn't and why, whatever the lists left out."""
+"""A node's milestones as lists show them: what is known, and why the rest is not, also where lists lack something."""
 
 from collections.abc import Sequence
 

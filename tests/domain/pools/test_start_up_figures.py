@@ -1,6 +1,7 @@
 """Figures of start-ups, findings on them, resizes, and the form in which days are stored."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -25,14 +26,14 @@ S = 1000
 NOW = datetime(2026, 11, 21, 7, tzinfo=UTC)
 
 
-def start_up(name: str = "n", *, day: int = 20_000, seconds: int = 100, setup: int = 10, **changes: object) -> StartUp:
+def start_up(name: str = "n", *, day: int = 20_000, seconds: int = 100, setup: int = 10, **changes: Any) -> StartUp:
     """Returns a start-up whose overhead lasts so many seconds, so many of them for setup."""
     at = day * DAY + 7 * S
     found = StartUp(
         name, at, "d4", "image", "none", at - 10 * S, at + 5 * S, 0, 0, at + (5 + setup) * S, at + (seconds - 10) * S
     )
     ready = found.busy
-    return found._replace(ready=found.booted + setup * S, busy=ready, worked=True, **changes)  # type: ignore[arg-type]
+    return found._replace(ready=found.booted + setup * S, busy=ready, worked=True, **changes)
 
 
 def many(number: int, *, day: int = 20_000, setup: int = 10) -> list[StartUp]:

@@ -34,8 +34,8 @@ async def test_moments_of_a_start_up_are_in_order_and_those_of_the_lists(stepped
         assert _moments(node) == sorted(_moments(node))
         shown = (row["lastBootTime"], row["startTaskInfo"]["startTime"], row["startTaskInfo"]["endTime"])
         pairs = zip(shown, (node["booted"], node["startTaskStarted"], node["startTaskEnded"]), strict=True)
-        for told, true in (*pairs, (tasks[row["id"]]["startTime"], node["firstTask"])):
-            assert abs(datetime.fromisoformat(told) - datetime.fromisoformat(true)) <= timedelta(seconds=1)
+        for shown, true in (*pairs, (tasks[row["id"]]["startTime"], node["firstTask"])):
+            assert abs(datetime.fromisoformat(shown) - datetime.fromisoformat(true)) <= timedelta(seconds=1)
 
 
 async def test_a_restart_doesnt_change_the_moments_of_the_first_start(stepped: Driver) -> None:
