@@ -44,7 +44,7 @@ canonical|0001-com-ubuntu-server-jammy|22_04-lts-gen2|batch.node.ubuntu 22.04|v|
 canonical|ubuntu-24_04-lts|server|batch.node.ubuntu 24.04|v||g2
 debian|debian-11|11|batch.node.debian 11|u|2026-12-10
 debian|debian-11|11-gen2|batch.node.debian 11|u|2026-12-10|g2
-debian|debian-12|12-gen2|batch.node.debian 12|u||g2
+debian|debian-12|12-gen2|batch.node.debian 12|u|2028-06-30|g2
 microsoft-azure-batch|ubuntu-server-container|20-04-lts|batch.node.ubuntu 20.04|v|2025-04-23|docker
 microsoft-azure-batch|ubuntu-server-container-rdma|20-04-lts|batch.node.ubuntu 20.04|v|2025-04-23|docker|rdma
 microsoft-dsvm|dsvm-win-2019|winserver-2019|batch.node.windows amd64|u|2027-01-20
@@ -57,8 +57,8 @@ microsoftwindowsserver|windowsserver|2016-datacenter-gensecond|batch.node.window
 microsoftwindowsserver|windowsserver|2016-datacenter-with-containers|batch.node.windows amd64|v|2022-09-30|docker
 microsoftwindowsserver|windowsserver|2019-datacenter|batch.node.windows amd64|v|2029-01-09
 microsoftwindowsserver|windowsserver|2019-datacenter-with-containers|batch.node.windows amd64|v|2022-09-30|docker
-microsoftwindowsserver|windowsserver|2022-datacenter|batch.node.windows amd64|v|
-microsoftwindowsserver|windowsserver|2022-datacenter-g2|batch.node.windows amd64|v||g2
+microsoftwindowsserver|windowsserver|2022-datacenter|batch.node.windows amd64|v|2031-10-14
+microsoftwindowsserver|windowsserver|2022-datacenter-g2|batch.node.windows amd64|v|2031-10-14|g2
 """
 IMAGES = {image.id: image for image in map(_image, _ROWS.strip().splitlines())}
 
