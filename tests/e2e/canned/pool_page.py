@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.canned.canned_agent import agent_nodes
 from tests.e2e.canned.canned_api import Canned, serving
@@ -95,3 +95,13 @@ FAINT_TEXT = """() => {
   }
   return faint;
 }"""
+
+
+def expect_legible_in_both_themes(page: Page, canned: Canned, awaited: str, count: int) -> None:
+    """Opens the pool's page in each theme, awaits so many elements of a selector, and finds no faint text."""
+    schemes: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        show_pool(page, canned)
+        expect(page.locator(awaited)).to_have_count(count)
+        assert page.evaluate(FAINT_TEXT) == []

@@ -1,13 +1,12 @@
 """The queue on a pool's page, with a canned API: who goes first, why jobs wait, and what isn't known."""
 
 import re
-from typing import Literal
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.canned.canned_api import Canned
 from tests.e2e.canned.canned_queue import busy_queue, queue, queued
-from tests.e2e.canned.pool_page import FAINT_TEXT, section, show_pool
+from tests.e2e.canned.pool_page import expect_legible_in_both_themes, section, show_pool
 
 HOSTILE = "<img src=x onerror=document.title='broken'>"
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
@@ -69,9 +68,4 @@ def test_external_values_of_the_queue_are_text_and_fit_at_any_width(page: Page, 
 
 def test_the_queue_is_legible_in_both_themes(page: Page, pools: Canned) -> None:
     pools.queue = busy_queue()
-    schemes: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
-    for scheme in schemes:
-        page.emulate_media(color_scheme=scheme)
-        show_pool(page, pools)
-        expect(page.locator("tr[data-queued-job]")).to_have_count(4)
-        assert page.evaluate(FAINT_TEXT) == []
+    expect_legible_in_both_themes(page, pools, "tr[data-queued-job]", 4)

@@ -1,13 +1,11 @@
 """Start-ups on a pool's page, with a canned API: phases, groups, findings, and what isn't known."""
 
-from typing import Literal
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.canned.canned_api import Canned
 from tests.e2e.canned.canned_startup import group, phases, slow_start_up, start_up
-from tests.e2e.canned.pool_page import FAINT_TEXT, section, show_pool
+from tests.e2e.canned.pool_page import expect_legible_in_both_themes, section, show_pool
 
 HOSTILE = "<img src=x onerror=document.title='broken'>"
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
@@ -90,9 +88,4 @@ def test_external_names_are_text_and_fit_at_any_width(page: Page, pools: Canned,
 
 def test_start_ups_are_legible_in_both_themes(page: Page, pools: Canned) -> None:
     pools.start_up = slow_start_up()
-    schemes: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
-    for scheme in schemes:
-        page.emulate_media(color_scheme=scheme)
-        show_pool(page, pools)
-        expect(page.locator("tr[data-group]")).to_have_count(2)
-        assert page.evaluate(FAINT_TEXT) == []
+    expect_legible_in_both_themes(page, pools, "tr[data-group]", 2)
