@@ -21,7 +21,7 @@ class RequestBudget:
         return self.left > 0
 
     def refilled(self, now: datetime, *, calls: int, interval: timedelta) -> "RequestBudget":
-        """Returns the budget `now`, for an account of which each `interval` a round sends about `calls` requests."""
+        """Returns the budget `now`, for an account whose rounds send about `calls` requests each `interval`."""
         passed = max(now - self.at, timedelta()) if self.at else timedelta()
         return RequestBudget(min(FULL, self.left + SHARE * calls * (passed / interval)), now)
 

@@ -15,7 +15,7 @@ from shared.domain.core.keys import key_of
 from shared.domain.tasks.task_counters import NOTHING, TaskCounters
 
 MAX_POOLS = 50
-"""Pools of which one job's numbers are kept apart; what is counted on further ones counts for no pool.
+"""Pools for which one job's numbers are kept apart; tasks on further ones count for no pool.
 
 The first ones are kept, because a counter of a pool must not fall.
 """

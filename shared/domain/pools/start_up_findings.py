@@ -28,7 +28,7 @@ _PARTS: Mapping[Phase, str] = {
 }
 _TASKS_ADVICE = (
     "Give each node more to do: let the pool shrink later, submit jobs together, or make tasks longer. Or shorten the"
-    " start-up, most of which is "
+    " start-up: its longest part is "
 )
 
 

@@ -1,4 +1,4 @@
-"""Parsed JSON of which some properties have another type than expected."""
+"""Parsed JSON, some of whose properties have another type than expected."""
 
 from typing import Any
 

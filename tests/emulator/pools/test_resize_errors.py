@@ -18,7 +18,7 @@ async def _codes(driver: Driver) -> list[str]:
 
 
 async def _failed(driver: Driver, nodes: int = 2, **spec: Any) -> None:
-    """Adds a pool of which the quota allows one node."""
+    """Adds a pool for which the quota allows one node."""
     driver.emulator.settings.dedicatedNodeQuota = 1
     await driver.add_pool(nodes=nodes, **spec)
     await driver.advance(120)

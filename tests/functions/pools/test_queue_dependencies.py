@@ -38,7 +38,7 @@ def stored(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def requested(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Returns the jobs of which Batch was asked for the dependencies, in order."""
+    """Returns the jobs whose dependencies were requested from Batch, in order."""
     jobs, fetch = list[str](), BatchEvidence.fetch_waiting
 
     async def recorded(self: BatchEvidence, job_id: str) -> tuple[list[WaitingTask], bool]:
