@@ -38,6 +38,7 @@ _POLLS = 2  # per pause
 _INTERVAL = 2.0  # seconds between rounds, as the local stack polls its account
 _AFTER_LATE_REPORTS = 0.5
 _MAX_BACKOFF = 40.0
+_REPEATED_FOR = 1.0  # seconds for which a host may repeat an answer though another host has polled
 _PUT_OFF = "the next try is in"
 
 
@@ -195,7 +196,12 @@ class Cycles:
         self._note(self.findings.failures, f"NOT EXACT AFTER {ROUNDS} ROUNDS", plan, tuple(looks[-1].values()))
 
     def _settle_counters(self, plan: Plan, *, controls_truth: Any) -> None:
-        """Compares counters at rest, and marks the rest for the counted job."""
+        """Compares counters at rest, and marks the rest for the counted job.
+
+        Jobs may have become exact by a round that goes on, and counters of pools are as of the last one that ended.
+        """
+        self._whole_round()
+        time.sleep(_REPEATED_FOR)
         look, account = self._look(), self._rig.account.name
         if look is None:
             return
