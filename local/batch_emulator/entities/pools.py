@@ -24,7 +24,8 @@ class Node:
 
     `image` counts reimages, and its disk is empty since `fresh`. `removed` are files that users deleted, by path, with
     the moment. All these times are by the node's clock. `away` is the state that it enters when free (rebooting,
-    reimaging, deallocating). `errors` are those of this life, as JSON.
+    reimaging, deallocating). `errors` are those of this life, as JSON. Only `entered` is by the service's clock: when
+    the node entered its state, 0 if that was before the emulator started.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Node:
     changed: int
     free: int
     ip: str
+    entered: int = 0
     state: str = "creating"
     booted: int | None = None
     life: int = 0

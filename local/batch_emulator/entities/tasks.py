@@ -24,7 +24,8 @@ class Task:
     """A task. `run` is set from its assignment to a node until that run ends; `ticket` invalidates its queue entries.
 
     `open_dependencies` counts the tasks and ranges that it still depends on. `updated` is the time of a user's last
-    change, 0 for none. `has_started` is False until the first start since creation or reactivation.
+    change, 0 for none. `has_started` is False until the first start since creation or reactivation. `attempts` counts
+    its runs since its creation, or since the emulator started.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Task:
     ticket: int = 0
     open_dependencies: int = 0
     has_started: bool = False
+    attempts: int = 0
 
     @property
     def modified(self) -> int:
@@ -69,7 +71,11 @@ class Task:
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """One run of a task on a node; `visible_phase` is the last phase that lists show: 1 preparing, 2 running."""
+    """One run of a task on a node; `visible_phase` is the last phase that lists show: 1 preparing, 2 running.
+
+    It was `assigned` and had `begun` by the service's clock, both 0 if that was before the emulator started, and has
+    `started` by the node's.
+    """
 
     number: int
     job: "Job"
@@ -77,6 +83,8 @@ class Run:
     node: "Node"
     started: int = 0
     visible_phase: int = 0
+    assigned: int = 0
+    begun: int = 0
 
 
 @dataclass(slots=True, eq=False)

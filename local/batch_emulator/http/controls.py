@@ -13,10 +13,11 @@ from local.batch_emulator.core.injection import read_fault
 from local.batch_emulator.core.stamps import stamp, ticks
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.machine_vm import machine_node, resource_name
+from local.batch_emulator.http.usage import usage
 from local.batch_emulator.state.scheduled_events import KINDS
 
 type Body = Mapping[str, Any]
-type Control = Callable[[Body], Any]
+type Control = Callable[[Body], Any]  # with the query of a GET instead of a body
 PREFIX = "/_emulator/"
 _DAY = 86_400
 _CLOCK = ("paused", "speed", "advanceSeconds")
@@ -36,6 +37,7 @@ class ControlHandler:
         self._controls: Mapping[tuple[str, str], Control] = {
             ("GET", "truth"): self._truth,
             ("GET", "startups"): self._start_ups,
+            ("GET", "usage"): self._usage,
             ("GET", "clock"): self._clock,
             ("POST", "clock"): self._change_clock,
             ("GET", "faults"): self._faults,
@@ -67,12 +69,7 @@ class ControlHandler:
         if control is None:
             known = ", ".join(f"{method} {PREFIX}{each}" for method, each in self._controls)
             raise ControlError(404, f"There is no {incoming.method} {incoming.path}; the controls are {known}.")
-        try:
-            body = orjson.loads(await incoming.read() or b"{}")
-        except orjson.JSONDecodeError:
-            body = None
-        if not isinstance(body, dict):
-            raise ControlError(400, "The body is not a JSON object.")
+        body = dict(incoming.query) if incoming.method == "GET" else await _body(incoming)
         return (201 if control == self._add_fault else 200), control(body)
 
     def _truth(self, _: Body) -> Any:
@@ -82,6 +79,9 @@ class ControlHandler:
         """Returns the moments of nodes' first starts, by account, pool and node, also of nodes that have left."""
         simulations = self._emulator.simulations.items()
         return {name: each.context.start_ups.to_json() for name, each in simulations}
+
+    def _usage(self, query: Body) -> Any:
+        return usage(self._emulator, query)
 
     def _clock(self, _: Body) -> Any:
         emulator = self._emulator
@@ -159,6 +159,16 @@ class ControlHandler:
     def _change_settings(self, body: Body) -> Any:
         self._emulator.settings.copy_from(self._emulator.settings.with_changes(body))
         return self._settings(body)
+
+
+async def _body(incoming: web.BaseRequest) -> Body:
+    try:
+        body = orjson.loads(await incoming.read() or b"{}")
+    except orjson.JSONDecodeError:
+        body = None
+    if not isinstance(body, dict):
+        raise ControlError(400, "The body is not a JSON object.")
+    return body
 
 
 def _check_clock(body: Body, *, is_stepped: bool) -> None:

@@ -154,6 +154,7 @@ class AccountReader:
     def _run(self, job: Job, task: Task, row: list[int]) -> None:
         number, node_number, started, visible_phase = row
         node: Node = self._by_number[node_number]
+        task.attempts = 1
         run = task.run = self._by_number[number] = Run(number, job, task, node, started, visible_phase)
         job.runs[run] = node.runs[run] = None
         if visible_phase:

@@ -68,12 +68,12 @@ def _kind(entity: type, *, without: str = "", name: str = "") -> RowKind:
 KINDS: Mapping[type, RowKind] = {
     Account: _kind(Account, without="jobs pools schedules leases task_counters"),
     Pool: _kind(Pool, without="account scheduling_index nodes is_scheduling_planned lagged_node_counts"),
-    Node: _kind(Node, without="pool runs visible_runs"),
+    Node: _kind(Node, without="pool entered runs visible_runs"),
     Schedule: _kind(Schedule),
     Job: _kind(
         Job, without="account tasks task_counts ready_tasks dependencies runs preparation_statuses failed_preparations"
     ),
-    Task: _kind(Task, without="ticket open_dependencies has_started"),
+    Task: _kind(Task, without="ticket open_dependencies has_started attempts"),
     PreparationStatus: _kind(PreparationStatus, name="side"),
     StartTask: _kind(StartTask),
     AutoScaleState: _kind(AutoScaleState, without="history", name="scaling"),

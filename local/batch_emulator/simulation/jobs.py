@@ -103,7 +103,7 @@ class JobTransitions:
             if option == "terminate":
                 self._tasks.end(job, run.task)
             else:
-                self._tasks.requeue(run, counted=True)
+                self._tasks.requeue(run, "requeued", counted=True)
         self._context.between(_TRANSITION_SECONDS, partial(self._disabled, job, job.turn))
 
     def enable(self, job: Job) -> None:

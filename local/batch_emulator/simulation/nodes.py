@@ -55,6 +55,7 @@ class NodeTransitions:
             bias=rng.uniform(-1, 1),
             allocated=now,
             changed=now,
+            entered=now,
             free=pool.slots_per_node,
             ip=f"10.0.{position // 250}.{position % 250 + 4}",
             vm_size=size,
@@ -91,13 +92,13 @@ class NodeTransitions:
         self._mark_changed(node)
         self._stop_runs(node, option, counted=False)
         if node.state == "idle":
-            self._set(node, "offline", self._context.now)
+            self._context.change_node_state(node, "offline")
 
     def enable(self, node: Node) -> None:
         node.scheduling = "enabled"
         self._mark_changed(node)
         if node.state == "offline":
-            self._set(node, "idle", self._context.now)
+            self._context.change_node_state(node, "idle")
         node.pool.scheduling_index.update_node(node, usable=node.is_usable)
         self._node_ready(node.pool)
 
@@ -116,6 +117,7 @@ class NodeTransitions:
         pool = node.pool
         self._context.record_node_counts(pool)
         if pool.nodes.pop(node.id, None):
+            self._context.usage.end_state(node, self._context.now)
             lease = Lease(
                 self._context.change_log.next_number(), pool.id, node.vm_size, node.allocated, self._context.now
             )
@@ -131,13 +133,13 @@ class NodeTransitions:
             if option == "terminate":
                 self._tasks.end(run.job, run.task)
             else:
-                self._tasks.requeue(run, counted=counted)
+                self._tasks.requeue(run, "requeued", counted=counted)
 
     def _end_life(self, node: Node, state: str) -> None:
         self._session_ended(node, state)
         node.life += 1
         node.errors.clear()
-        self._set(node, state, self._context.now)
+        self._context.change_node_state(node, state)
         if state != "rebooting":
             node.fresh = self._context.node_now(node)
             node.removed.clear()
@@ -147,7 +149,7 @@ class NodeTransitions:
             return
         state, node.away = node.away, ""
         if state == "deallocating":
-            self._set(node, "deallocated", self._context.now)
+            self._context.change_node_state(node, "deallocated")
         else:
             self._start(node, life)
 
@@ -209,17 +211,17 @@ class NodeTransitions:
 
     def _show(self, node: Node, life: int, state: str, moment: int) -> None:
         if node.life == life:
-            self._set(node, state, moment)
+            self._context.change_node_state(node, state, reported=moment)
 
     def _show_broken(self, node: Node, life: int, error: Json, moment: int) -> None:
         if node.life == life:
             node.errors = [error]
-            self._set(node, "unusable", moment)
+            self._context.change_node_state(node, "unusable", reported=moment)
 
     def _show_ready(self, node: Node, life: int, moment: int) -> None:
         if node.life != life:
             return
-        self._set(node, node.idle_state, moment)
+        self._context.change_node_state(node, node.idle_state, reported=moment)
         self._context.start_ups.mark(node, "ready", self._context.now)
         node.pool.scheduling_index.update_node(node, usable=node.is_usable)
         self._node_ready(node.pool)
@@ -236,13 +238,8 @@ class NodeTransitions:
         self._end_life(node, "unusable" if node.dedicated else "preempted")
         node.pool.scheduling_index.update_node(node, usable=False)
         for run in list(node.runs):
-            self._tasks.requeue(run, counted=False)
+            self._tasks.requeue(run, "lost" if node.dedicated else "preempted", counted=False)
         self._context.between(_RECOVERING, partial(self._start, node, node.life))
-
-    def _set(self, node: Node, state: str, moment: int) -> None:
-        self._context.record_node_counts(node.pool)
-        node.state, node.changed = state, moment
-        self._mark_changed(node)
 
     def _mark_changed(self, node: Node) -> None:
         self._context.mark_changed(node, node.pool)

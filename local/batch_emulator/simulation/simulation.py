@@ -18,6 +18,7 @@ from local.batch_emulator.state.change_log import ChangeLog
 from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.event_log import EventLog
 from local.batch_emulator.state.event_queue import EventQueue
+from local.batch_emulator.state.usage_log import UsageLog
 from local.batch_emulator.telemetry.samplers import NodeSampler
 
 
@@ -36,7 +37,14 @@ class SimulatedAccount:
         self.account = account
         log = EventLog(account.name, clock, seed)
         self.context = SimulationContext(
-            clock, event_queue, settings, change_log, random.Random(f"{seed}/{account.name}"), log, late_seconds
+            clock,
+            event_queue,
+            settings,
+            change_log,
+            random.Random(f"{seed}/{account.name}"),
+            log,
+            UsageLog(clock.now),
+            late_seconds,
         )
         self._scheduler = TaskScheduler(self.context)
         self.tasks = TaskTransitions(

@@ -67,7 +67,7 @@ class TaskScheduler:
         runs = _runs_to_requeue(job, task, preemptible)
         for run in runs:
             preemptible[run.node].remove(run)
-            self._tasks.requeue(run, counted=False)
+            self._tasks.requeue(run, "taskPreempted", counted=False)
         return runs[0].node if runs else None
 
 

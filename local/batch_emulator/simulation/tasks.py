@@ -14,6 +14,7 @@ from local.batch_emulator.state.command_lines import command_result
 from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.exit_rules import satisfies_dependents
 from local.batch_emulator.state.failures import ENDED, KILLED, TOO_LONG, download_failure, exit_failure
+from local.batch_emulator.state.usage_log import Outcome
 
 _ASSIGNED = (0.1, 0.5)
 _PREPARING = (0.2, 1.5)
@@ -55,28 +56,28 @@ class TaskTransitions:
         self._tasks_ready(job)
 
     def assign(self, job: Job, task: Task, node: Node) -> None:
-        run = Run(self._context.change_log.next_number(), job, task, node)
-        task.run = run
+        run = Run(self._context.change_log.next_number(), job, task, node, assigned=self._context.now)
+        task.run, task.attempts = run, task.attempts + 1
         job.runs[run] = node.runs[run] = None
         node.free -= task.slots
         self._mark_changed(run)
         node.pool.scheduling_index.update_node(node, usable=node.is_usable)
         self._context.between(_ASSIGNED, partial(self._prepare, run))
 
-    def requeue(self, run: Run, *, counted: bool) -> None:
+    def requeue(self, run: Run, outcome: Outcome, *, counted: bool) -> None:
         """Returns a run to the queue's head; `counted` if a user's resize, deletion or disable is the reason."""
         job, task = run.job, run.task
         if counted:
             task.requeues, task.last_requeue = task.requeues + 1, self._context.now
         self._context.log.task_requeued(run)
-        self._requeue(run)
+        self._requeue(run, outcome)
         self._run_ended(run.node, job)
 
     def end(self, job: Job, task: Task) -> None:
         """Terminates a task at a user's request."""
         run = task.run
         if run:
-            self._detach(run)
+            self._detach(run, "terminated")
         task.ticket += 1
         self._complete(job, task, self._context.now, exit_code=None, failure=ENDED)
         if run:
@@ -89,7 +90,7 @@ class TaskTransitions:
     def delete(self, job: Job, task: Task) -> None:
         run = task.run
         if run:
-            self._detach(run)
+            self._detach(run, "deleted")
         task.ticket += 1
         job.task_counts.move(task.slots, before=task.kind, after=None, now=self._context.now, lag=self._context.lag)
         job.tasks.remove(task)
@@ -103,7 +104,7 @@ class TaskTransitions:
 
     def drop(self, run: Run) -> None:
         """Removes a deleted job's task from its node."""
-        self._detach(run)
+        self._detach(run, "deleted")
         self._run_ended(run.node, run.job)
 
     def release(self, job: Job) -> float:
@@ -122,13 +123,13 @@ class TaskTransitions:
     def _preparation_failed(self, run: Run) -> None:
         """Returns a run to the queue after a failed job preparation on its node."""
         self._context.log.task_not_scheduled(run)
-        self._requeue(run)
+        self._requeue(run, "preparationFailed")
         self._run_ended(run.node, run.job)
 
     def _begin(self, run: Run) -> None:
         if run.task.run is not run:
             return
-        run.started = self._context.node_now(run.node)
+        run.started, run.begun = self._context.node_now(run.node), self._context.now
         self._context.start_ups.mark(run.node, "firstTask", self._context.now)
         self._mark_changed(run)
         self._context.report(run.node, partial(self._show_running, run))
@@ -170,8 +171,7 @@ class TaskTransitions:
             node.visible_runs[run] = None
             node.recent.append((run.job, run.task))
         if node.state == "idle":
-            self._context.record_node_counts(node.pool)
-            node.state, node.changed = "running", moment
+            self._context.change_node_state(node, "running", reported=moment)
         return True
 
     def _show_end(self, run: Run, exit_code: int | None, failure: Failure | None, moment: int) -> None:
@@ -184,15 +184,15 @@ class TaskTransitions:
         if failure and exit_code is not None and may_retry:
             task.retries, task.last_retry = task.retries + 1, self._context.now
             _count(job, retried=1)
-            self._requeue(run)
+            self._requeue(run, "retried", reported=moment)
         else:
-            self._detach(run)
+            self._detach(run, "failed" if failure else "succeeded", reported=moment)
             task.started = run.started
             self._complete(job, task, moment, exit_code=exit_code, failure=failure)
         self._run_ended(node, job)
 
-    def _requeue(self, run: Run) -> None:
-        self._detach(run)
+    def _requeue(self, run: Run, outcome: Outcome, *, reported: int | None = None) -> None:
+        self._detach(run, outcome, reported=reported)
         self._activate(run.job, run.task)
 
     def _activate(self, job: Job, task: Task) -> None:
@@ -224,8 +224,10 @@ class TaskTransitions:
         if unblocked:
             self._tasks_ready(job)
 
-    def _detach(self, run: Run) -> None:
+    def _detach(self, run: Run, outcome: Outcome, *, reported: int | None = None) -> None:
+        """Frees a run's slots; `reported` is its end by the node's clock, if the node reported it."""
         node, run.task.run = run.node, None
+        self._context.end_run(run, outcome, reported=reported)
         self._mark_changed(run)
         node.runs.pop(run, None)
         node.visible_runs.pop(run, None)
@@ -233,8 +235,7 @@ class TaskTransitions:
         self.preparation.remove_waiting(run)
         node.free += run.task.slots
         if node.state == "running" and not node.visible_runs:
-            self._context.record_node_counts(node.pool)
-            node.state, node.changed = node.idle_state, self._context.node_now(node)
+            self._context.change_node_state(node, node.idle_state, reported=self._context.node_now(node))
         node.pool.scheduling_index.update_node(node, usable=node.is_usable)
 
     def _set(self, job: Job, task: Task, state: str, moment: int, *, result: str | None = None) -> None:

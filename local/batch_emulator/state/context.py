@@ -12,11 +12,12 @@ from functools import partial
 from local.batch_emulator.core.clock import Clock
 from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import ticks, to_node_precision
-from local.batch_emulator.entities import Node, Pool
+from local.batch_emulator.entities import Node, Pool, Run
 from local.batch_emulator.state.change_log import ChangeLog, NumberedEntity
 from local.batch_emulator.state.event_log import EventLog
 from local.batch_emulator.state.event_queue import EventQueue
 from local.batch_emulator.state.start_up_log import StartUpLog
+from local.batch_emulator.state.usage_log import Outcome, UsageLog
 
 
 @dataclass(slots=True)
@@ -27,6 +28,7 @@ class SimulationContext:
     change_log: ChangeLog
     rng: random.Random
     log: EventLog
+    usage: UsageLog
     late_seconds: Callable[[], float] = field(default=lambda: 0.0)
     start_ups: StartUpLog = field(default_factory=StartUpLog)
 
@@ -48,12 +50,32 @@ class SimulationContext:
         """Stores the counts; called before a node is added, removed or changes its state."""
         pool.lagged_node_counts.record(pool.node_counts, now=self.now, lag=self.node_lag)
 
+    def change_node_state(self, node: Node, state: str, *, reported: int | None = None) -> None:
+        """Moves a node to a state: now, or at the moment of the node's clock that it `reported`."""
+        now = self.now
+        self.record_node_counts(node.pool)
+        moment = max(node.entered, now if reported is None else self._service_time(node, reported))
+        self.usage.end_state(node, moment)
+        node.state, node.entered, node.changed = state, moment, now if reported is None else reported
+        self.mark_changed(node, node.pool)
+
+    def end_run(self, run: Run, outcome: Outcome, *, reported: int | None = None) -> None:
+        """Ends a run in the usage log: now, or at the moment of its node's clock that the node `reported`."""
+        moment = self.now if reported is None else self._service_time(run.node, reported)
+        self.usage.end_run(run, outcome, max(run.assigned, run.begun, moment))
+
     def mark_changed(self, entity: NumberedEntity, owner: NumberedEntity) -> None:
         """Marks a new or changed entity with its owner."""
         self.change_log.mark_changed(entity, owner)
 
     def node_now(self, node: Node) -> int:
         return to_node_precision(self.clock.now + ticks(node.bias * self.settings.nodeClockSkewSeconds))
+
+    def _service_time(self, node: Node, moment: int) -> int:
+        """Returns a moment of a node's clock by the service's; nodes' stamps have a lower precision."""
+        if moment == self.node_now(node):
+            return self.now
+        return min(moment - ticks(node.bias * self.settings.nodeClockSkewSeconds), self.now)
 
     def between(self, span: tuple[float, float], event: Callable[[], None]) -> None:
         """Plans an event at a seeded moment of a span, in seconds before the speed shortens them."""
