@@ -231,15 +231,16 @@ class NodeTransitions:
             self._context.event_queue.after(self._context.rng.expovariate(1 / mean), partial(self._lose, node, life))
 
     def _lose(self, node: Node, life: int) -> None:
-        """Preempts a spot node, or breaks a dedicated one."""
+        """Preempts a spot node, or breaks a dedicated one; one that leaves with its last run doesn't recover."""
         if node.life != life:
             return
         node.away = ""
         self._end_life(node, "unusable" if node.dedicated else "preempted")
+        lost_life = node.life
         node.pool.scheduling_index.update_node(node, usable=False)
         for run in list(node.runs):
             self._tasks.requeue(run, "lost" if node.dedicated else "preempted", counted=False)
-        self._context.between(_RECOVERING, partial(self._start, node, node.life))
+        self._context.between(_RECOVERING, partial(self._start, node, lost_life))
 
     def _mark_changed(self, node: Node) -> None:
         self._context.mark_changed(node, node.pool)

@@ -90,6 +90,19 @@ async def test_a_spot_node_that_comes_back_is_one_node_and_its_run_was_preempted
     assert [row["attempt"] for row in await _runs(stepped)] == [1, 2]
 
 
+async def test_a_node_that_is_preempted_while_it_leaves_never_comes_back(stepped: Driver) -> None:
+    await stepped.control("POST", "settings", {"preemptionSeconds": 300})
+    await _busy(stepped, spot=True)
+    body = {"targetLowPriorityNodes": 0, "nodeDeallocationOption": "taskcompletion"}
+    await stepped.call("POST", "/pools/pool/resize", body)
+    while await stepped.rows("/pools/pool/nodes"):
+        await stepped.advance(10)
+    assert await _outcomes(stepped) == ["preempted"]
+    before = await _states(stepped)
+    await stepped.advance(1000)
+    assert await _states(stepped) == before
+
+
 async def test_a_run_on_a_dedicated_node_that_breaks_is_lost(stepped: Driver) -> None:
     await stepped.control("POST", "settings", {"nodeLossSeconds": 500})
     await _busy(stepped)
