@@ -223,7 +223,8 @@ def value_of(job: Mapping[str, Any], column: str) -> Any:
 
 
 async def test_jobs_come_in_the_order_of_a_column_on_pages_of_any_size(staged: World) -> None:
-    jobs = {job["id"]: job for job in (await listed(staged, JOBS, {"includeDeleted": "true"}))[0]}
+    chosen = {"includeDeleted": "true", "poolId": "small,large"}  # without the deleted jobs of many other tests
+    jobs = {job["id"]: job for job in (await listed(staged, JOBS, chosen))[0]}
     named = sorted(jobs.values(), key=lambda job: job["id"].lower())
     for column, descends in itertools.product(COLUMNS, (False, True)):
         known = [job for job in named if value_of(job, column) is not None]
@@ -231,7 +232,7 @@ async def test_jobs_come_in_the_order_of_a_column_on_pages_of_any_size(staged: W
         true += [job for job in named if value_of(job, column) is None]
         for size in (1, 2, 1000):
             orderby = f"{column} desc" if descends else column
-            found, count = await listed(staged, JOBS, {"orderby": orderby, "includeDeleted": "true"}, size)
+            found, count = await listed(staged, JOBS, {"orderby": orderby, **chosen}, size)
             assert [job["id"] for job in found] == [job["id"] for job in true], (orderby, size)
             assert count == len(jobs)
 
