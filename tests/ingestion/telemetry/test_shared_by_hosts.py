@@ -13,7 +13,7 @@ from tests.ingestion.rig import NOON, DiedError, Host, Mortal
 from tests.ingestion.telemetry.telemetry_rig import MINUTE, SECOND, TelemetryRig, blob_of, received
 
 _NETWORK = "system.network.io"
-_NODES = 12
+_NODES = 6
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ async def test_few_blobs_are_read_by_the_sweep_itself(rig: TelemetryRig) -> None
     host = await rig.host()
     await _flushed(rig, 1, _NODES - 1)
     assert await _left(host) == []
-    assert await _minutes(rig, 7) == [7]
+    assert await _minutes(rig, 4) == [4]
 
 
 async def test_many_blobs_are_left_to_the_queue_a_message_for_each_shard(rig: TelemetryRig) -> None:
@@ -102,7 +102,7 @@ async def test_a_shard_has_one_message_until_its_mark_ends(rig: TelemetryRig) ->
     rig.clock.time += LASTS / 2 + SECOND
     assert await _left(host) == first
     await host.read_queue(first)
-    assert [await _minutes(rig, node) for node in (0, 11)] == [_expected(0, 2), _expected(11, 2)]
+    assert [await _minutes(rig, node) for node in (0, 5)] == [_expected(0, 2), _expected(5, 2)]
 
 
 async def test_a_message_that_comes_twice_reads_nothing(rig: TelemetryRig) -> None:
