@@ -14,14 +14,13 @@ from local.batch_emulator.core.errors import invalid_query
 from local.batch_emulator.filtering.filter_rows import FilterProperties, Property
 from local.batch_emulator.filtering.odata import (
     OPERATORS,
-    STARTSWITH,
     AndExpression,
     ComparisonExpression,
     FilterError,
     FilterExpression,
+    FunctionExpression,
     Literal,
     OrExpression,
-    StartsWithExpression,
     parse,
 )
 
@@ -63,7 +62,7 @@ def _compile(node: FilterExpression, properties: FilterProperties, collate: Key)
             return _all([_compile(part, properties, collate) for part in node.parts])
         case OrExpression():
             return _any([_compile(part, properties, collate) for part in node.parts])
-        case StartsWithExpression():
+        case FunctionExpression():
             return _startswith(node, properties)
         case ComparisonExpression():
             return _comparison(node, properties, collate)
@@ -78,10 +77,10 @@ def _any(parts: list[Predicate]) -> Predicate:
     return lambda entity: any(part(entity) for part in parts)
 
 
-def _startswith(node: StartsWithExpression, properties: FilterProperties) -> Predicate:
-    property_row, prefix = _property(node.name, properties), fold(node.prefix)
-    if STARTSWITH not in property_row.operators:
-        raise FilterError(f"{STARTSWITH} is not supported for {node.name}")
+def _startswith(node: FunctionExpression, properties: FilterProperties) -> Predicate:
+    property_row, prefix = _property(node.name, properties), fold(node.text)
+    if node.function not in property_row.operators:
+        raise FilterError(f"{node.function} is not supported for {node.name}")
     read = attrgetter(property_row.attribute)
     return lambda entity: fold(read(entity)).startswith(prefix)
 

@@ -1,6 +1,6 @@
-"""Parses `$filter` as Batch documents it: comparisons, startswith, `and`, `or`, parentheses; nothing else.
+"""Parses `$filter`: comparisons, startswith, contains, `and`, `or`, parentheses; nothing else.
 
-The result is a tree; `filters` interprets its names.
+The result is a tree. `filters` interprets its names as Batch documents them; `prices` has its own.
 """
 
 import re
@@ -14,7 +14,8 @@ _TOKEN = re.compile(
     r"|(?P<word>[A-Za-z][\w/]*)|(?P<mark>[(),]))"
 )
 OPERATORS = ("eq", "ne", "ge", "gt", "le", "lt")
-STARTSWITH = "startswith"
+STARTSWITH, CONTAINS = "startswith", "contains"
+FUNCTIONS = (STARTSWITH, CONTAINS)
 _MAX_DEPTH = 50
 _MAX_DIGITS = 10
 
@@ -34,9 +35,12 @@ class ComparisonExpression:
 
 
 @dataclass(frozen=True, slots=True)
-class StartsWithExpression:
+class FunctionExpression:
+    """A function of FUNCTIONS, of the property `name` and a text."""
+
+    function: str
     name: str
-    prefix: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class OrExpression:
     parts: "tuple[FilterExpression, ...]"
 
 
-type FilterExpression = ComparisonExpression | StartsWithExpression | AndExpression | OrExpression
+type FilterExpression = ComparisonExpression | FunctionExpression | AndExpression | OrExpression
 
 
 def parse(text: str) -> FilterExpression:
@@ -85,8 +89,8 @@ class _Parser:
         if self._accept("mark", "("):
             return self._parenthesized()
         name = self._expect("word")
-        if name == STARTSWITH and self._accept("mark", "("):
-            return self._startswith()
+        if name in FUNCTIONS and self._accept("mark", "("):
+            return self._function(name)
         operator = self._expect("word")
         if operator not in OPERATORS:
             raise FilterError(f"'{operator}' is not an operator")
@@ -101,12 +105,12 @@ class _Parser:
         self._depth -= 1
         return node
 
-    def _startswith(self) -> FilterExpression:
+    def _function(self, function: str) -> FilterExpression:
         name = self._expect("word")
         self._expect("mark", ",")
-        prefix = self._expect("text")
+        text = self._expect("text")
         self._expect("mark", ")")
-        return StartsWithExpression(name, prefix)
+        return FunctionExpression(function, name, text)
 
     def _literal(self) -> tuple[str, Literal]:
         kind, text = self._next()
