@@ -6,7 +6,6 @@ An operation runs without interruption until its response exists, so responses a
 import asyncio
 import logging
 import uuid
-from collections.abc import Mapping
 from urllib.parse import parse_qsl, unquote
 
 import orjson
@@ -18,6 +17,7 @@ from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.core.stamps import full_stamp, http_date
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
+from local.batch_emulator.http.broken_responses import reset_connection, truncated_response
 from local.batch_emulator.http.routing import find_operation, timeout_of
 from local.batch_emulator.protocol.auth import SignedRequest
 from local.batch_emulator.protocol.conditions import reject_conditions
@@ -40,7 +40,7 @@ class ApiHandler:
         fault = self._emulator.faults.consume(incoming.method, unquote(incoming.rel_url.raw_path))
         timed_out = await self._delay(incoming, fault)
         if fault and fault.reset:
-            return _reset_connection(incoming)
+            return reset_connection(incoming)
         url, headers = f"{incoming.scheme}://{_header(incoming, 'Host') or 'localhost'}", self._common_headers(incoming)
         try:
             response = _raise_timeout() if timed_out else self._run(incoming, raw, url, fault)
@@ -53,7 +53,7 @@ class ApiHandler:
         body, body_headers = _body(response, incoming.headers.get("Accept-Encoding", ""))
         headers |= {**response.headers, **body_headers}
         if fault and fault.truncate and not fault.status:
-            return await _truncated(incoming, response.status, headers, body)
+            return await truncated_response(incoming, response.status, headers, body)
         return web.Response(status=response.status, headers=headers, body=body or None)
 
     def reject_malformed(self, reason: str) -> web.Response:
@@ -154,21 +154,3 @@ def _raise_timeout() -> Response:
 def _injected(fault: Fault) -> BatchError:
     headers = {} if fault.retryAfter is None else {"Retry-After": str(fault.retryAfter)}
     return BatchError(fault.status or 500, fault.code, "This failure was asked for.", {}, headers)
-
-
-def _reset_connection(incoming: web.BaseRequest) -> web.Response:
-    if incoming.transport:
-        incoming.transport.abort()
-    return web.Response(status=500)
-
-
-async def _truncated(
-    incoming: web.BaseRequest, status: int, headers: Mapping[str, str], body: bytes
-) -> web.StreamResponse:
-    """Sends half of the announced body."""
-    response = web.StreamResponse(status=status, headers={**headers, "Content-Length": str(len(body))})
-    await response.prepare(incoming)
-    await response.write(body[: len(body) // 2])
-    if incoming.transport:
-        incoming.transport.close()
-    return response
