@@ -26,6 +26,8 @@ _MAX_PORT = 65535
 _EPILOG = """controls, without authentication, from this machine only:
   GET  /_emulator/truth      what every list would show now
   GET  /_emulator/usage      seconds of nodes by state and of runs of tasks, ?from=TIME&to=TIME&account=NAME
+  GET  /_emulator/prices     the right price of each size, region, OS and priority; POST {"armSkuName",
+                             "armRegionName", "factor", "effectiveStartDate"} changes prices from a moment on
   GET  /_emulator/clock      POST {"paused": true}; stepped mode: {"advanceSeconds": 60}, {"speed": 2}
   POST /_emulator/faults     {"method", "path", "status", "count", "retryAfter", "delaySeconds", "reset", "truncate",
                              "lateReportSeconds"}; GET lists, DELETE clears

@@ -10,6 +10,7 @@ from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Account, Json
 from local.batch_emulator.persistence.rows import EventOwners
+from local.batch_emulator.prices.price_list import PriceList
 from local.batch_emulator.protocol.auth import DEVELOPMENT_TOKEN, Credentials
 from local.batch_emulator.protocol.tokens import TokenKey
 from local.batch_emulator.simulation.simulation import SimulatedAccount
@@ -45,6 +46,7 @@ class Emulator:
         self.event_queue = EventQueue(self.clock, speed, self.change_log)
         self.settings = settings or EmulatorSettings()
         self.faults = FaultList()
+        self.prices = PriceList()
         self.epoch = 0
         self._initial_settings = replace(self.settings)
         self._initial_speed = speed
@@ -55,12 +57,13 @@ class Emulator:
         self._create_simulations()
 
     def reset(self) -> None:
-        """Empties accounts, faults and counters, and resets settings and speed; time goes on."""
+        """Empties accounts, faults and counters, and resets settings, prices and speed; time goes on."""
         self.epoch += 1
         self.event_queue.clear()
         self.change_log.clear()
         self.event_queue.speed = self._initial_speed
         self.faults.clear()
+        self.prices = PriceList()
         self.scheduled_events = ScheduledEvents()
         self.settings.copy_from(self._initial_settings)
         self.resume()
@@ -102,7 +105,7 @@ class Emulator:
                 sampler.end()
 
     def count_request(self, route: str, path: str, items: int, client: str = "") -> None:
-        """Counts an authenticated request: by route, by the client's User-Agent, and task lists also by path."""
+        """Counts a request that its route answered: by it, by the client's User-Agent, and task lists also by path."""
         self.clients[client].update(requests=1, items=items)
         self.counters[route].update(requests=1, items=items)
         if route == _TASK_LIST:

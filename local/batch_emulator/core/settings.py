@@ -8,6 +8,7 @@ from typing import Any
 
 COLLATIONS = ("ordinal", "linguistic", "reversed")
 _MAX_PAGE_SIZE = 1000
+_PAGE_SIZES = ("pageSize", "pricePageSize")
 _MIN_EMPTY_PAGE_EVERY = 2
 
 
@@ -16,10 +17,10 @@ class EmulatorSettings:
     """The settings. Seconds are real (virtual in stepped mode), but the speed shortens mean times to node loss.
 
     `emptyPageEvery` N empties every Nth page of a list, which still has a next link; 0 none. `pageSize` caps clients'
-    page sizes. Nodes with a mean time to loss of 0 are never lost. `dedicatedNodeQuota` limits the dedicated nodes of
-    all pools of an account, `poolQuota` its pools; 0 means no limit. `vmSizeCapacity` limits an account's nodes of VM
-    sizes, such as `standard_d2s_v5=3 standard_d4s_v5=0`; sizes that it doesn't name have no limit. Nodes get the
-    `nodeAgentVersion` of their allocation and keep it.
+    page sizes; `pricePageSize` is the size of pages of prices. Nodes with a mean time to loss of 0 are never lost.
+    `dedicatedNodeQuota` limits the dedicated nodes of all pools of an account, `poolQuota` its pools; 0 means no limit.
+    `vmSizeCapacity` limits an account's nodes of VM sizes, such as `standard_d2s_v5=3 standard_d4s_v5=0`; sizes that it
+    doesn't name have no limit. Nodes get the `nodeAgentVersion` of their allocation and keep it.
     """
 
     idCollation: str = "ordinal"
@@ -36,6 +37,7 @@ class EmulatorSettings:
     poolQuota: int = 0
     vmSizeCapacity: str = ""
     nodeAgentVersion: str = "1.12.3"
+    pricePageSize: int = 100
 
     @property
     def capacity(self) -> Mapping[str, int]:
@@ -71,8 +73,8 @@ def _check(settings: EmulatorSettings, name: str, value: object) -> None:
         return
     if not (value >= 0 and isfinite(value)):
         raise ValueError(f"{name} can't be {value}.")
-    if name == "pageSize" and not 1 <= value <= _MAX_PAGE_SIZE:
-        raise ValueError(f"pageSize is from 1 to {_MAX_PAGE_SIZE}, not {value}.")
+    if name in _PAGE_SIZES and not 1 <= value <= _MAX_PAGE_SIZE:
+        raise ValueError(f"{name} is from 1 to {_MAX_PAGE_SIZE}, not {value}.")
     if name == "emptyPageEvery" and 0 < value < _MIN_EMPTY_PAGE_EVERY:
         raise ValueError("emptyPageEvery is 0 or at least 2: if every page were empty, no list would end.")
 

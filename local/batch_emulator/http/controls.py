@@ -13,6 +13,7 @@ from local.batch_emulator.core.injection import read_fault
 from local.batch_emulator.core.stamps import stamp, ticks
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.machine_vm import machine_node, resource_name
+from local.batch_emulator.http.prices import change_prices, right_prices
 from local.batch_emulator.http.usage import usage
 from local.batch_emulator.state.scheduled_events import KINDS
 
@@ -38,6 +39,8 @@ class ControlHandler:
             ("GET", "truth"): self._truth,
             ("GET", "startups"): self._start_ups,
             ("GET", "usage"): self._usage,
+            ("GET", "prices"): self._prices,
+            ("POST", "prices"): self._change_prices,
             ("GET", "clock"): self._clock,
             ("POST", "clock"): self._change_clock,
             ("GET", "faults"): self._faults,
@@ -82,6 +85,12 @@ class ControlHandler:
 
     def _usage(self, query: Body) -> Any:
         return usage(self._emulator, query)
+
+    def _prices(self, query: Body) -> Any:
+        return right_prices(self._emulator, query)
+
+    def _change_prices(self, body: Body) -> Any:
+        return change_prices(self._emulator, body)
 
     def _clock(self, _: Body) -> Any:
         emulator = self._emulator

@@ -15,6 +15,8 @@ from local.batch_emulator.http.api_handler import ApiHandler
 from local.batch_emulator.http.controls import PREFIX, ControlHandler
 from local.batch_emulator.http.instance_metadata import PREFIX as METADATA
 from local.batch_emulator.http.instance_metadata import MetadataHandler
+from local.batch_emulator.http.prices import PATH as PRICES
+from local.batch_emulator.http.prices import PriceHandler
 from local.batch_emulator.persistence_service import PersistenceService
 
 _SHUTDOWN_SECONDS = 0.5
@@ -69,6 +71,7 @@ class Server:
         self._api_handler = ApiHandler(emulator)
         self._controls = ControlHandler(emulator)
         self._metadata = MetadataHandler(emulator)
+        self._prices = PriceHandler(emulator)
         self._runner: web.ServerRunner | None = None
         self._event_task: asyncio.Task[None] | None = None
         self._persistence_task: asyncio.Task[None] | None = None
@@ -112,4 +115,6 @@ class Server:
             return await self._controls.handle(incoming)
         if incoming.path.startswith(METADATA):
             return await self._metadata.handle(incoming)
+        if incoming.path == PRICES:
+            return await self._prices.handle(incoming)
         return await self._api_handler.handle(incoming)
