@@ -51,6 +51,13 @@ async def test_a_page_has_a_hundred_rows_and_the_last_one_no_next_link(prices: P
     assert pages[-1]["NextPageLink"] is None
 
 
+async def test_a_page_that_the_rows_just_fill_is_the_last_one(prices: PriceClient) -> None:
+    number = len(await _all(prices))
+    for size, full in ((number, [number]), (number - 1, [number - 1, 1])):
+        await prices.driver.control("POST", "settings", {"pricePageSize": size})
+        assert [page.body["Count"] for page in await prices.pages()] == full
+
+
 async def test_next_links_are_absolute_with_the_port_and_keep_the_parameters(prices: PriceClient) -> None:
     condition = "contains(productName, 'Series') and serviceName eq 'Virtual Machines'"
     pages = await prices.pages(_filter=condition, currencyCode="'EUR'", meterRegion="'primary'")
