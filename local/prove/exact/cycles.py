@@ -198,9 +198,8 @@ class Cycles:
     def _settle_counters(self, plan: Plan, *, controls_truth: Any) -> None:
         """Compares counters at rest, and marks the rest for the counted job.
 
-        Jobs may have become exact by a round that goes on, and counters of pools are as of the last one that ended.
+        The host that answers may have answered before the last poll, too.
         """
-        self._whole_round()
         time.sleep(_REPEATED_FOR)
         look, account = self._look(), self._rig.account.name
         if look is None:
