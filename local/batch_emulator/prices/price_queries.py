@@ -39,7 +39,7 @@ def read_price_query(pairs: Sequence[tuple[str, str]]) -> PriceQuery:
         raise ValueError("A parameter was sent twice.")
     has_version = "api-version" in parameters
     if has_version and parameters["api-version"] != VERSION:
-        raise ValueError(f"The emulator knows {VERSION} only.")
+        raise ValueError(f"The only api-version is {VERSION}.")
     try:
         matches = compile_price_filter(parameters.get("$filter", ""), ignores_case=not has_version)
     except FilterError as error:
