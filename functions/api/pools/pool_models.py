@@ -50,8 +50,8 @@ class SlotsAnswer(Answer):
 class ResizeErrorAnswer(Answer):
     """A resize error that `attempts` consecutive observed resizes ended with; `time` is the end of the last.
 
-    `current`: Batch still reports it for the last resize, and the pool lacks nodes of its targets. `vmSizes` are the
-    pool's sizes that its message names.
+    `current`: Batch still reports it for the last resize, and the pool has lacked nodes of its targets since that
+    resize; an error that isn't current keeps its `lastSeen`. `vmSizes` are the pool's sizes that its message names.
     """
 
     code: str
@@ -258,7 +258,7 @@ def _resize_error(error: ResizeError, pool: Pool) -> ResizeErrorAnswer:
         error,
         time=error.ended_at,
         current=error in pool.current_errors,
-        last_seen=error.last_seen or pool.as_of,
+        last_seen=pool.last_seen(error),
         vm_sizes=sizes_named(pool, error.message),
     )
 

@@ -18,7 +18,7 @@ from shared.domain.pools.cores import CoreCount, Cores, core_count, is_mixed, no
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import Evaluation
-from shared.domain.pools.resize_errors import ResizeError, errors_after
+from shared.domain.pools.resize_errors import ResizeError, errors_after, satisfied
 from shared.domain.pools.resizes import Resize, resizes_after
 from shared.domain.pools.setting_changes import MAX_CHANGES, SettingChange, changes_between
 
@@ -127,8 +127,16 @@ class Pool:
 
     @property
     def current_errors(self) -> tuple[ResizeError, ...]:
-        """The errors of the last resize while the pool lacks nodes; Batch reports them until the next resize."""
-        return () if self.facts.has_its_targets else tuple(error for error in self.errors if error.is_reported)
+        """The errors of the last resize while the pool has lacked nodes since; Batch reports them until the next."""
+        return () if self.facts.has_its_targets else tuple(error for error in self.errors if error.is_current)
+
+    def last_seen(self, error: ResizeError) -> datetime:
+        """Returns when a list last showed an error, or when it became history although Batch still reports it.
+
+        In rows of an earlier version, that is the first list with the pool's present facts.
+        """
+        at = self.seen_at if self.facts.has_its_targets else self.as_of
+        return error.last_seen or error.satisfied_at or at
 
     @property
     def sizes(self) -> tuple[SizeSummary, ...] | None:
@@ -158,7 +166,8 @@ class Pool:
             return replace(first_seen(facts, at), ended=self.samples, etag=self.etag)
         if facts == self.facts:
             return self
-        errors = errors_after(self.errors, facts.attempt, self.facts.attempt, at=at, last_looked=self.as_of)
+        known = satisfied(self.errors, self.seen_at) if self.facts.has_its_targets else self.errors
+        errors = errors_after(known, facts.attempt, self.facts.attempt, at=at, last_looked=self.as_of)
         latest = facts.auto_scale.evaluation if facts.auto_scale else None
         earlier = tuple(one for one in self.all_evaluations if latest is None or one.at != latest.at)
         kept = earlier[: MAX_EVALUATIONS - (latest is not None)]
@@ -167,7 +176,7 @@ class Pool:
             self,
             facts=facts,
             seen_at=at,
-            errors=errors,
+            errors=satisfied(errors, at) if facts.has_its_targets else errors,
             evaluations=kept,
             changes=changes,
             resizes=resizes_after(self.resizes if at - self.as_of <= MAX_UNSEEN else (), facts),
@@ -238,4 +247,5 @@ class Pool:
 def first_seen(facts: PoolFacts, at: datetime) -> Pool:
     """Returns a pool that the list dated `at` showed for the first time."""
     errors = errors_after((), facts.attempt, None, at=at, last_looked=at)
-    return Pool(facts, at, errors, resizes=resizes_after((), facts))
+    known = satisfied(errors, at) if facts.has_its_targets else errors
+    return Pool(facts, at, known, resizes=resizes_after((), facts))

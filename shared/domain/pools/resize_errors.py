@@ -15,8 +15,9 @@ class ResizeError:
     """An error of a resize; `ended_at` is when the latest attempt with it ended, according to the service.
 
     `first_seen` and `last_seen` are dates of lists of pools; `last_seen` is None while it is in the latest list.
-    `attempts` counts those seen to end with it; `retried_at` is when the attempt after them began. The latter two
-    aren't in its repr, which a pool's version covers, because they never change alone.
+    `attempts` counts those seen to end with it; `retried_at` is when the attempt after them began. `satisfied_at` is
+    the date of the first list since the latest attempt in which the pool lacked no nodes: the error is history since
+    then. The latter three aren't in its repr, which a pool's version covers, because they never change alone.
     """
 
     code: str
@@ -26,10 +27,16 @@ class ResizeError:
     last_seen: datetime | None = None
     attempts: int = field(default=1, repr=False)
     retried_at: datetime | None = field(default=None, repr=False)
+    satisfied_at: datetime | None = field(default=None, repr=False)
 
     @property
     def is_reported(self) -> bool:
         return self.last_seen is None
+
+    @property
+    def is_current(self) -> bool:
+        """True while Batch reports it and the pool has lacked nodes in every list since its attempt."""
+        return self.is_reported and self.satisfied_at is None
 
     @property
     def name(self) -> tuple[str, str]:
@@ -39,6 +46,12 @@ class ResizeError:
         """Returns the error after the attempt that `ended` then, which may be the one that it is known from."""
         more = not self.is_reported or self.ended_at != ended
         return replace(self, ended_at=ended, last_seen=None, attempts=self.attempts + more, retried_at=None)
+
+    def ended(self, last_looked: datetime, began: datetime | None) -> "ResizeError":
+        """Returns the error as stale; the attempt begun `began` repeats its own, unless it was history."""
+        if self.satisfied_at:
+            return replace(self, last_seen=self.satisfied_at)
+        return replace(self, last_seen=last_looked, retried_at=began)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +73,15 @@ def errors_after(
 ) -> tuple[ResizeError, ...]:
     """Returns the errors after a list of pools showed an attempt; one that recurs in consecutive attempts stays one.
 
-    Errors that are no longer shown become stale. `before` is the attempt in the previous list, None without one.
+    Errors that are no longer shown become stale, and one that was history begins anew with another attempt. `before` is
+    the attempt in the previous list, None without one.
     """
     began = before.began if before else None
-    lasting = {e.name: e for e in errors if e.is_reported or (began and e.retried_at == began)}
+    lasting = {
+        e.name: e
+        for e in errors
+        if e.is_current or (e.is_reported and e.ended_at == attempt.since) or (began and e.retried_at == began)
+    }
     names = dict.fromkeys(attempt.told)
     current = [
         lasting[name].ended_again(attempt.since)
@@ -72,12 +90,14 @@ def errors_after(
         for name in names
     ]
     left = [error for error in errors if error.name not in names or lasting.get(error.name) is not error]
-    stale = _merged(
-        (replace(e, last_seen=last_looked, retried_at=attempt.began) if e.is_reported else e for e in left),
-        attempt.began,
-    )
+    stale = _merged((e.ended(last_looked, attempt.began) if e.is_reported else e for e in left), attempt.began)
     stale.sort(key=lambda error: error.last_seen or at, reverse=True)
     return (*current, *stale[:MAX_STALE_ERRORS])
+
+
+def satisfied(errors: Iterable[ResizeError], at: datetime) -> tuple[ResizeError, ...]:
+    """Returns the errors after a list of pools dated `at` showed the pool without missing nodes."""
+    return tuple(replace(error, satisfied_at=at) if error.is_current else error for error in errors)
 
 
 def _merged(stale: Iterable[ResizeError], began: datetime | None) -> list[ResizeError]:

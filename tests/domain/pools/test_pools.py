@@ -72,6 +72,52 @@ def test_an_error_is_history_while_the_pool_lacks_no_nodes_of_known_targets() ->
     assert unknown.current_errors == unknown.errors
 
 
+def with_nodes(pool: Pool, current: int, minutes: int, *, target: int = 2, ended: datetime = NOW) -> Pool:
+    """Returns a pool after a list, so many minutes later, that still has the error; its nodes are read then, too."""
+    shown = replace(facts(QUOTA, ended=ended), dedicated=Size(current, target), spot=Size(0, 0))
+    at = NOW + minutes * MINUTE
+    return listed(pool.seen(shown, at), at)
+
+
+def test_an_error_stays_history_once_the_pool_had_its_nodes_until_another_resize_ends_with_it() -> None:
+    few = with_nodes(first_seen(facts(), NOW), 1, 1)
+    assert [error.code for error in few.current_errors] == ["AccountCoreQuotaReached"]
+    lost = with_nodes(with_nodes(few, 2, 2), 1, 3)
+    assert (lost.current_errors, errors_of(lost)) == ((), errors_of(few))
+    again = with_nodes(lost, 1, 5, ended=NOW + 4 * MINUTE)
+    assert errors_of(again) == [("AccountCoreQuotaReached", True), ("AccountCoreQuotaReached", False)]
+    assert [error.last_seen for error in again.errors] == [None, NOW + 2 * MINUTE]
+    assert (again.current_errors, again.errors[0].first_seen) == (again.errors[:1], NOW + 5 * MINUTE)
+    resizing = lost.seen(facts(ended=NOW + 6 * MINUTE, allocation="resizing"), NOW + 6 * MINUTE)
+    third = with_nodes(resizing, 1, 8, ended=NOW + 7 * MINUTE)
+    assert [(error.first_seen, error.attempts) for error in third.errors] == [(NOW + 8 * MINUTE, 1), (NOW + MINUTE, 1)]
+    assert third.current_errors == third.errors[:1]
+    full = with_nodes(third, 2, 9, ended=NOW + 7 * MINUTE)
+    assert with_nodes(full, 1, 10, ended=NOW + 7 * MINUTE).current_errors == ()
+    full = with_nodes(first_seen(replace(facts(QUOTA), dedicated=Size(2, 2), spot=Size(0, 0)), NOW), 1, 1)
+    assert full.current_errors == ()
+
+
+def test_an_error_of_a_row_of_an_earlier_version_is_history_where_its_pool_had_its_nodes() -> None:
+    full = with_nodes(first_seen(facts(), NOW), 2, 1)
+    stored = replace(full, errors=tuple(replace(error, satisfied_at=None) for error in full.errors))
+    assert (stored.current_errors, stored.last_seen(stored.errors[0])) == ((), NOW + MINUTE)
+    lost = with_nodes(with_nodes(stored, 1, 2), 1, 3)
+    assert (lost.current_errors, lost.last_seen(lost.errors[0])) == ((), NOW + MINUTE)
+
+
+def test_an_error_of_the_past_was_last_seen_when_the_pool_first_had_its_nodes() -> None:
+    few = with_nodes(first_seen(facts(), NOW), 1, 1)
+    assert few.last_seen(few.errors[0]) == NOW + MINUTE
+    later = with_nodes(few, 1, 5)
+    assert later.last_seen(later.errors[0]) == NOW + 5 * MINUTE
+    full = with_nodes(later, 2, 6)
+    for pool in (full, with_nodes(full, 2, 9), with_nodes(full, 1, 9), with_nodes(with_nodes(full, 1, 9), 2, 11)):
+        assert pool.last_seen(pool.errors[0]) == NOW + 6 * MINUTE
+    gone = full.seen(facts(ended=NOW + 20 * MINUTE, allocation="resizing"), NOW + 20 * MINUTE)
+    assert gone.last_seen(gone.errors[0]) == NOW + 6 * MINUTE
+
+
 def test_an_error_that_is_gone_is_stale_since_it_was_last_seen() -> None:
     pool = listed(first_seen(facts(QUOTA), NOW), NOW + MINUTE)
     resizing = pool.seen(facts(ended=NOW + 2 * MINUTE, allocation="resizing"), NOW + 3 * MINUTE)

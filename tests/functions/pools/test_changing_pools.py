@@ -185,6 +185,12 @@ async def test_an_error_that_batch_keeps_is_history_once_the_pool_wants_the_node
     assert [error.code for error in kept.resize_errors or ()] == ["ResizeStopped"]
     (error,) = (await pools(world))["scaled"]["resizeErrors"]
     assert (error["code"], error["current"]) == ("ResizeStopped", False)
+    world.emulator.simulations["demo"].account.pools["scaled"].nodes.popitem()
+    for _ in range(2):
+        world.advance(60)
+        await polled(world)
+        shown = (await pools(world))["scaled"]
+        assert (shown["dedicated"], shown["resizeErrors"]) == ({"current": 1, "target": 2}, [error])
 
 
 async def test_nodes_of_a_pool_are_counted_by_the_version_of_batchs_agent(

@@ -149,7 +149,7 @@ _SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2
 _NUMBERS = PoolNumbers(_SUMMARY.counts, 12, 3, 5, 2, (2, 3), (1, None), (8, 1.5), 1, 6, 7)
 _POOL_SAMPLE = PoolSample(_MS, _MS + 5, exact=True, numbers=_NUMBERS)
 POOL = Pool(
-    _POOL_FACTS, T0, (ResizeError("AllocationFailed", "message", T0, T0, _T1, 2, _T2),),
+    _POOL_FACTS, T0, (ResizeError("AllocationFailed", "message", T0, T0, _T1, 2, _T2, _T1),),
     NodesSnapshot(T0, T0, "fullRead", _SUMMARY, "digest", "doubt", _TALLY, ((_MS, 2),)), _POOL_SAMPLE, (_POOL_SAMPLE,),
     (Evaluation(T0, "results", Problem("code", "message")),),
     (SettingChange(T0, "vmSize", "standard_d2s_v5", "standard_d4s_v5"),), (Resize(_MS, _MS + 9),),

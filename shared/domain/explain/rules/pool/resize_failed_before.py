@@ -1,10 +1,10 @@
-"""A resize failed earlier, but Batch doesn't report its error any more, or the pool lacks no nodes by now."""
+"""A resize failed earlier, but Batch doesn't report its error any more, or the pool has had its nodes since."""
 
 from shared.domain.explain.evidence import Evidence, Found
 from shared.domain.explain.pool_size import error_before_resize
 from shared.domain.explain.texts import with_error
 
-_REPORTED = "Batch reports it until the next resize, but the pool has the nodes of its targets."
+_REPORTED = "Batch reports it until the next resize, but the pool has had the nodes of its targets since."
 
 
 def resize_failed_before(e: Evidence) -> Found:
@@ -21,6 +21,6 @@ def resize_failed_before(e: Evidence) -> Found:
         sentence=f"A resize of the pool '{e.pool.facts.id}' ended{with_error(stale)}. "
         + (_REPORTED if stale.is_reported else "Batch doesn't report it for the last attempt any more."),
         advice="Nothing is to be done about it now.",
-        evidence={"code": stale.code, "message": stale.message, "lastSeen": stale.last_seen or e.pool.as_of},
+        evidence={"code": stale.code, "message": stale.message, "lastSeen": e.pool.last_seen(stale)},
         since=stale.ended_at,
     )
