@@ -2,7 +2,8 @@
 
 The next N follows where a blob has enough blocks or ended attempts of tasks, is sealed or deleted, or has bytes of
 another writer. A failed append leaves in doubt whether the unit is stored; the blob's length and its bytes at the
-unit's position decide that before anything else is appended.
+unit's position decide that before anything else is appended. A position that an earlier process kept may be an old one,
+as a disk that turned read-only keeps it: where other bytes follow it, the end of the last blob decides.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ class BlobSeries:
         self._max_blocks = max(max_blocks, _MIN_BLOCKS)
         self._opening = session.series.opening.encode()
         self._known = position_of(session.position())
+        self._may_be_old = self._known is not None
         self._in_doubt = True
         self._is_full = False
 
@@ -59,7 +61,7 @@ class BlobSeries:
 
         After an error it isn't known whether the unit is stored: it must be given again before any other.
         """
-        position = self._known or self._found_position()
+        position = self._known or self._found_position(Position())
         if number <= position.sent:
             return
         for _ in range(_MAX_TRIES):
@@ -67,12 +69,20 @@ class BlobSeries:
                 position = self._position()
                 self._keep(position._replace(sent=number, ended=position.ended + ended_attempts(content)))
                 return
+            if self._may_be_old:
+                position = self._found_position(self._position())
+                if number <= position.sent:
+                    return
+                if not position.length:
+                    continue
             self._next_blob()
         raise StorageError("Blobs of this session keep being written by others.", _CONFLICTS[1])
 
     def last_sent(self) -> int:
         """Returns the number of the last unit that is stored, -1 for none. Raises StorageError and CredentialError."""
-        return (self._known or self._found_position()).sent
+        if self._known is None or self._may_be_old:
+            self._found_position(self._position())
+        return self._position().sent
 
     def seal(self) -> None:
         """Seals the last blob if there is one; raises nothing, as a blob that stays open harms nobody."""
@@ -120,7 +130,7 @@ class BlobSeries:
         position = self._position()
         self._in_doubt = True
         blocks = self._blobs.append(self._name(position.blob), position.length, content)
-        self._in_doubt = False
+        self._in_doubt = self._may_be_old = False
         self._advance(len(content), max(blocks, position.blocks + 1))
 
     def _settled(self, content: bytes) -> bool | None:
@@ -185,15 +195,20 @@ class BlobSeries:
     def _name(self, number: int) -> str:
         return f"{self._session.series.prefix}/{self._session.name}.{number}.gz"
 
-    def _found_position(self) -> Position:
-        """Finds the position in the series' last blob, whose end names the last unit that is stored."""
-        blob, found = -1, None
-        for number in range(_MAX_PROBED):
+    def _found_position(self, first: Position) -> Position:
+        """Finds the position in the series' last blob, whose end names the last unit that is stored.
+
+        `first` is a position that isn't behind it.
+        """
+        blob, found = first.blob, None
+        for number in range(first.blob, first.blob + _MAX_PROBED):
             following = self._blobs.properties(self._name(number))
             if following is None:
                 break
             blob, found = number, following
-        self._known = Position() if found is None else self._end_of(blob, found)
+        end = self._end_of(blob, found) if found else first
+        self._known = end._replace(sent=max(end.sent, first.sent))
+        self._in_doubt, self._may_be_old = True, False
         if found and found.length and not self._begins_with_opening(blob, found.length):
             self._next_blob()
         return self._position()

@@ -57,10 +57,15 @@ class Disk:
             finally:
                 os.close(opened)
 
-    def remove(self, path: str) -> None:
-        """Removes a file that may be missing; raises nothing: the caller counts on no removal."""
-        with contextlib.suppress(OSError):
+    def remove(self, path: str) -> bool:
+        """Removes a file that may be missing; returns whether it is gone, and raises nothing."""
+        try:
             os.remove(path)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return True
 
     def remove_folder(self, path: str) -> None:
         """Removes a folder with its files, as far as that is possible; raises nothing."""

@@ -173,7 +173,7 @@ class SessionFolder:
         return self._kept(_POSITION)
 
     def keep_position(self, position: Mapping[str, object]) -> None:
-        """Keeps a position in place of the one before, which goes in any case: an old one could double a unit."""
+        """Keeps a position in place of the one before, which goes if the disk allows no more."""
         if not self._is_kept(_POSITION, position) and self._lock:
             self._disk.remove(os.path.join(self._path, _POSITION))
 

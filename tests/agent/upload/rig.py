@@ -38,11 +38,14 @@ class SteppedClock(Clock):
 
 
 class DyingDisk(Disk):
-    """A disk whose process dies at its n-th write from now on; 0 for never. While it is full it takes no bytes."""
+    """A disk whose process dies at its n-th write from now on; 0 for never.
+
+    While it is full it takes no bytes, and while it is read-only it also removes nothing.
+    """
 
     def __init__(self) -> None:
         self.steps = 0
-        self.is_full = False
+        self.is_full = self.is_read_only = False
 
     def count(self) -> bool:
         self.steps -= 1
@@ -51,6 +54,8 @@ class DyingDisk(Disk):
     def fill(self, path: str, content: bytes) -> None:
         if self.is_full:
             raise OSError(errno.ENOSPC, "No space left on device", path)
+        if self.is_read_only:
+            raise OSError(errno.EROFS, "Read-only file system", path)
         if self.count():
             super().fill(path, content[: len(content) // 2])
             raise DiedError
@@ -66,10 +71,10 @@ class DyingDisk(Disk):
             raise DiedError
         super().sync_folder(path)
 
-    def remove(self, path: str) -> None:
+    def remove(self, path: str) -> bool:
         if self.count():
             raise DiedError
-        super().remove(path)
+        return not self.is_read_only and super().remove(path)
 
 
 @dataclass

@@ -14,11 +14,13 @@ from agent.upload.spool import Limits
 from tests.agent.upload.append_service import FAULTS, AppendService, served
 from tests.agent.upload.rig import Agent, DiedError, DyingDisk, SteppedClock, lines_of, texts
 
-ACTIONS = some.sampled_from(["put", "put", "step", "step", "step", "crash", "lose position"]) | some.integers(1, 9)
+ACTIONS = some.sampled_from(
+    ["put", "put", "step", "step", "step", "crash", "lose position", "read-only", "writable"]
+) | some.integers(1, 9)
 
 
 class Story:
-    """A node's agents, one after another, and the lines that they took."""
+    """A node's agents, one after another, and the lines that they took on disk."""
 
     def __init__(self, folder: Path, address: str, max_blocks: int, limit: int) -> None:
         self.folder, self.address, self.max_blocks, self.limit = folder, address, max_blocks, limit
@@ -48,7 +50,10 @@ class Story:
         elif action == "put":
             self.next += 1
             self.agent.spool.put(f"m v={self.next}i 1\n".encode())
-            self.taken.add(self.next)
+            if not self.disk.is_read_only:
+                self.taken.add(self.next)
+        elif action in ("read-only", "writable"):
+            self.disk.is_read_only = action == "read-only"
         elif action == "step":
             self.agent.step()
         elif action == "lose position":

@@ -1,7 +1,8 @@
-"""A disk that is full for a while: no unit is doubled, and none goes uncounted."""
+"""A disk that is full or read-only for a while: no unit is doubled, and none goes uncounted."""
 
 from pathlib import Path
 
+from agent.upload.gzip_units import last_number
 from agent.upload.spool import Limits
 from tests.agent.upload.append_service import AppendService, served
 from tests.agent.upload.rig import Agent, DyingDisk, lines_of
@@ -10,9 +11,9 @@ from tests.agent.upload.rig import Agent, DyingDisk, lines_of
 class TightDisk(DyingDisk):
     """A disk that has room again once a unit is removed."""
 
-    def remove(self, path: str) -> None:
-        super().remove(path)
+    def remove(self, path: str) -> bool:
         self.is_full = self.is_full and not path.endswith(".gz")
+        return super().remove(path)
 
 
 def put(agent: Agent, *numbers: int) -> None:
@@ -55,3 +56,51 @@ def test_units_that_are_dropped_on_a_full_disk_are_counted_though_their_agent_is
         *units, report = sent_by_the_next(agent, service)
     assert units == [f"m v={number}i 1" for number in range(2, 6)]
     assert "dropped_records=1i" in report
+
+
+def test_a_position_that_a_read_only_disk_kept_from_before_doubles_no_unit(tmp_path: Path) -> None:
+    service, disk = AppendService(), DyingDisk()
+    with served(service) as address:
+        agent = Agent(tmp_path, address, disk=disk)
+        put(agent, 1)
+        agent.send_all()
+        disk.is_read_only = True
+        put(agent, 2)  # in memory, so that no file shows it once it is sent
+        disk.is_read_only = False
+        put(agent, 3)
+        disk.is_read_only = True
+        agent.send_all()
+        lines = sent_by_the_next(agent, service)
+    assert sorted(lines) == [f"m v={number}i 1" for number in range(1, 4)]
+    assert len(service.blobs) == 1
+
+
+def test_units_that_follow_an_old_position_are_stored_behind_those_in_the_blob(tmp_path: Path) -> None:
+    service, disk = AppendService(), DyingDisk()
+    with served(service) as address:
+        agent = Agent(tmp_path, address, disk=disk)
+        put(agent, 1)
+        agent.send_all()
+        disk.is_read_only = True
+        put(agent, 2)
+        agent.send_all()
+        disk.is_read_only = False
+        put(agent, 3, 4)
+        lines = sent_by_the_next(agent, service)
+    assert lines == [f"m v={number}i 1" for number in range(1, 5)]
+
+
+def test_a_report_of_drops_behind_an_old_position_has_a_number_of_its_own(tmp_path: Path) -> None:
+    service, disk = AppendService(), DyingDisk()
+    with served(service) as address:
+        agent = Agent(tmp_path, address, disk=disk)
+        put(agent, 1)
+        agent.send_all()
+        agent.spool.own.count_dropped(9, 1)
+        disk.is_read_only = True
+        put(agent, 2)
+        agent.send_all()
+        *units, report = sent_by_the_next(agent, service)
+    assert units == ["m v=1i 1", "m v=2i 1"]
+    assert "dropped_records=1i" in report
+    assert [last_number(blob.content, agent.spool.own.name) for blob in service.blobs.values()] == [2]
