@@ -62,6 +62,8 @@ class SessionFolder:
         self._disk = disk
         self._lock = lock
         self._units: dict[int, SpooledUnit] = {}
+        self._going: list[SpooledUnit] = []
+        self._is_counted, self._is_reported = True, False
 
     @classmethod
     def create(cls, base: str, name: str, series: Series, disk: Disk) -> SessionFolder:
@@ -126,6 +128,7 @@ class SessionFolder:
         held = unit.content if problem else None
         self._units[unit.number] = SpooledUnit(unit.number, unit.records, len(unit.content), held)
         self.next_number = unit.number + 1
+        self._catch_up()
         return problem
 
     def content(self, unit: SpooledUnit) -> bytes:
@@ -139,33 +142,48 @@ class SessionFolder:
         """Forgets a unit that was sent."""
         self._units.pop(unit.number, None)
         if unit.content is None:
-            self._disk.remove(self._file(unit))
+            self._going.append(unit)
+        self._catch_up()
 
     def drop(self, units: Iterable[SpooledUnit]) -> None:
-        """Drops units and counts them: the count is kept before they go, with their numbers, so a crash adds none.
-
-        A full disk takes the count once they are gone.
-        """
+        """Drops units and counts them."""
         gone = list(units)
-        self.dropped = self.dropped.plus((unit.size, unit.records) for unit in gone)
-        is_kept = self._keep_dropped({"removing": [unit.number for unit in gone]})
         for unit in gone:
-            self.remove(unit)
-        if not is_kept:
-            self._keep_dropped({})
+            self._units.pop(unit.number, None)
+        self._going += [unit for unit in gone if unit.content is None]
+        self._count((unit.size, unit.records) for unit in gone)
 
     def count_dropped(self, size: int, records: int) -> None:
         """Counts a unit as dropped that never was in the spool."""
-        self.dropped = self.dropped.plus([(size, records)])
-        self._keep_dropped({})
+        self._count([(size, records)])
 
     def keep_reported(self) -> None:
-        """Remembers that the counts so far are in a unit."""
+        """Remembers that the counts so far are in a unit, over the end of the process if the unit is on disk."""
         self.reported = self.dropped
-        self._keep_dropped({"reported": True})
+        self._is_reported = not self.memory_size
+        self._is_counted = False
+        self._catch_up()
 
-    def _keep_dropped(self, more: Mapping[str, object]) -> bool:
+    def _count(self, sizes: Iterable[tuple[int, int]]) -> None:
+        self.dropped = self.dropped.plus(sizes)
+        self._is_counted = self._is_reported = False
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Keeps the counts that the disk hasn't got, and removes units that are forgotten, as far as it allows.
+
+        Counts are kept before their units go, with their numbers, so that a crash adds none. A full disk takes them
+        once the units are gone; what a disk refuses is tried again with the next unit.
+        """
+        if self._is_counted and not self._going:
+            return
+        self._is_counted = self._is_counted or self._keep_dropped()
+        self._going = [unit for unit in self._going if not self._disk.remove(self._file(unit))]
+        self._is_counted = self._is_counted or self._keep_dropped()
+
+    def _keep_dropped(self) -> bool:
         """Keeps the counts, and the next number, which no unit on disk may show any more; returns whether it did."""
+        more = {"removing": [unit.number for unit in self._going], "reported": self._is_reported}
         return self._is_kept(_DROPPED, {**self.dropped.fields(), "next": self.next_number, **more})
 
     def position(self) -> Mapping[str, object]:
@@ -215,7 +233,8 @@ class SessionFolder:
         self.series = _series_of(self._kept(_SESSION), default)
         counts = self._kept(_DROPPED)
         self.dropped = dropped_of(counts)
-        self.reported = self.dropped if counts.get("reported") is True else DroppedCounts()
+        self._is_reported = counts.get("reported") is True
+        self.reported = self.dropped if self._is_reported else DroppedCounts()
         removing = _numbers_of(counts.get("removing"))
         following = counts.get("next")
         self.next_number = max([following if isinstance(following, int) else 0, *(number + 1 for number in removing)])
@@ -225,9 +244,10 @@ class SessionFolder:
                 continue
             self.next_number = max(self.next_number, unit.number + 1)
             if unit.number in removing:
-                self._disk.remove(os.path.join(self._path, name))
+                self._going.append(unit)
             else:
                 self._units[unit.number] = unit
+        self._catch_up()
         self.in_doubt = next(iter(self._units), None)
 
     def _unit_of(self, name: str) -> SpooledUnit | None:

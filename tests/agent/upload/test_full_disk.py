@@ -104,3 +104,50 @@ def test_a_report_of_drops_behind_an_old_position_has_a_number_of_its_own(tmp_pa
     assert units == ["m v=1i 1", "m v=2i 1"]
     assert "dropped_records=1i" in report
     assert [last_number(blob.content, agent.spool.own.name) for blob in service.blobs.values()] == [2]
+
+
+def test_drops_of_units_in_memory_are_counted_once_the_disk_has_room_though_their_agent_is_killed(
+    tmp_path: Path,
+) -> None:
+    service, disk = AppendService(), DyingDisk()
+    with served(service) as address:
+        agent = Agent(tmp_path, address, disk=disk, limits=Limits(1 << 20, 150))
+        put(agent, 1)
+        disk.is_full = True
+        put(agent, 2, 3, 4, 5)
+        assert agent.spool.own.dropped.records == 2
+        disk.is_full = False
+        put(agent, 6)
+        *units, report = sent_by_the_next(agent, service)
+    assert units == ["m v=1i 1", "m v=6i 1"]
+    assert "dropped_records=2i" in report
+
+
+def test_units_that_a_read_only_disk_did_not_remove_are_removed_and_not_sent_once_they_are_counted(
+    tmp_path: Path,
+) -> None:
+    service, disk = AppendService(), DyingDisk()
+    with served(service) as address:
+        agent = Agent(tmp_path, address, disk=disk, limits=Limits(250, 250))
+        put(agent, 1, 2, 3, 4)
+        disk.is_read_only = True
+        put(agent, 5)
+        assert agent.spool.own.dropped.records == 1
+        disk.is_read_only = False
+        put(agent, 6)
+        *units, report = sent_by_the_next(agent, service)
+    dropped = agent.spool.own.dropped.records
+    assert f"dropped_records={dropped}i" in report
+    assert units == [f"m v={number}i 1" for number in (*range(1 + dropped, 5), 6)]
+
+
+def test_a_sent_unit_that_a_read_only_disk_did_not_remove_is_removed_later(tmp_path: Path) -> None:
+    disk = DyingDisk()
+    with served(AppendService()) as address:
+        agent = Agent(tmp_path, address, disk=disk)
+        put(agent, 1)
+        disk.is_read_only = True
+        agent.send_all()
+        disk.is_read_only = False
+        put(agent, 2)
+    assert [path.name for path in tmp_path.rglob("*.gz")] == ["0000000001.1.gz"]
