@@ -1,6 +1,7 @@
 """Sends the spool's units to their series, the oldest session first, one request at a time.
 
-A failure of the service pauses everything; one of a single session lets the others go on.
+A failure of the service pauses everything, as does one with which it asks for a wait; one of a single session lets the
+others go on.
 """
 
 from __future__ import annotations
@@ -144,12 +145,12 @@ class Sender:
     def _failed(self, session: SessionFolder, error: StorageError | CredentialError) -> None:
         self._failures += 1
         until = self._clock.monotonic() + self._backoff.failed(error.asked)
-        if _is_of_the_service(error):
+        if error.asked is not None:
+            self._paused_until = self._asked_until = until
+        elif _is_of_the_service(error):
             self._paused_until = until
         else:
             self._session_waits[session.name] = until
-        if error.asked is not None:
-            self._asked_until = self._paused_until
         self._say(str(error))
 
     def _series_of(self, session: SessionFolder) -> BlobSeries:

@@ -97,8 +97,8 @@ class AppendService:
         if fault in ("reset before", "late"):
             return None
         if fault.startswith("refuse"):
-            status = int(fault.split()[1])
-            more = {"retry-after": "2"} if status == 503 else {}
+            status = int(fault.split()[1].rstrip(","))
+            more = {"retry-after": "2"} if status == 503 or fault.endswith("retry-after") else {}
             return (status, {"x-ms-request-id": "1", **more}, b"")
         if fault == "foreign":
             self._write_foreign(asked[1])

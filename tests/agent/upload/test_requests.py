@@ -105,6 +105,19 @@ def test_a_service_that_asks_for_a_wait_is_left_alone_for_it(tmp_path: Path) -> 
     assert agent.sender.fields()["sent_units"] == 1
 
 
+def test_a_wait_that_is_asked_for_with_the_refusal_of_a_single_unit_stands_even_at_the_end(tmp_path: Path) -> None:
+    service = AppendService()
+    service.faults.append("refuse 400, retry-after")
+    with served(service) as address:
+        agent = Agent(tmp_path, address)
+        agent.spool.put(b"m v=1i 1\n")
+        agent.step()
+        agent.sender.hurry()
+        asked = len(service.requests)
+        assert agent.sender.step() == pytest.approx(2.1)
+        assert len(service.requests) == asked
+
+
 def test_waits_double_up_to_a_limit_and_begin_anew_after_a_success() -> None:
     backoff = Backoff(lambda: 1.0)
     assert [backoff.failed(None) for _ in range(4)] == [1.0, 2.0, 4.0, 8.0]
