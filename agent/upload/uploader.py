@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 
+from agent.events.event import MEASUREMENT as EVENT
 from agent.records.record import Value
 from agent.upload.sender import IDLE_WAIT, Sender
 from agent.upload.spool import Spool
 
 _ENDING_WAIT = 1.0  # seconds between tries at the end
+_EVENT = f"{EVENT},".encode()
 
 
 class Uploader:
@@ -21,7 +23,7 @@ class Uploader:
     def __init__(self, spool: Spool, sender: Sender, log: Callable[[str], None]) -> None:
         self._spool, self._sender, self._log = spool, sender, log
         self._wake = threading.Event()
-        self._is_ending = self._is_stopped = False
+        self._is_urgent = self._is_ending = self._is_stopped = False
         self._records = 0
         self._thread = threading.Thread(target=self._run, name="uploader", daemon=True)
 
@@ -29,9 +31,14 @@ class Uploader:
         self._thread.start()
 
     def put(self, lines: bytes, records: int) -> None:
-        """Keeps whole lines, one record each; they are on disk when it returns. Wakes the sender."""
+        """Keeps whole lines, one record each; they are on disk when it returns. Wakes the sender.
+
+        With an event among them the sender tries at once, even after failures.
+        """
         self._records += records
         self._spool.put(lines)
+        if lines.startswith(_EVENT) or b"\n" + _EVENT in lines:
+            self._is_urgent = True
         self._wake.set()
 
     def fields(self) -> Mapping[str, Value]:
@@ -43,7 +50,7 @@ class Uploader:
 
         The service's wish to be left alone for a time stands even then.
         """
-        self._is_ending = True
+        self._is_urgent = self._is_ending = True
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(seconds)
@@ -53,10 +60,9 @@ class Uploader:
         return is_sent
 
     def _run(self) -> None:
-        has_hurried = False
         while not self._is_stopped:
-            if self._is_ending and not has_hurried:
-                has_hurried = True
+            if self._is_urgent:
+                self._is_urgent = False
                 self._sender.hurry()
             wait = self._stepped()
             if self._is_ending and self._sender.is_done():

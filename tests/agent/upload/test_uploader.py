@@ -1,6 +1,9 @@
 """The thread that sends, its end, and its failures."""
 
 import threading
+import time
+from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,3 +63,59 @@ def test_a_defect_of_the_sender_is_logged_and_does_not_end_the_thread(
     assert called.wait(5.0)
     assert uploader.drain(5.0)
     assert set(agent.log) == {"The uploader failed (ValueError); it goes on."}
+
+
+EVENT = b'm v=1i 1\nbatchscope_event,kind=oom_kill message="Out of memory." 1\n'
+
+
+def failed(agent: Agent, service: AppendService) -> Uploader:
+    """Returns the started uploader of an agent that waits after failures."""
+    agent.spool.put(b"m v=0i 1\n")
+    while service.faults:
+        agent.step()
+    uploader = Uploader(agent.spool, agent.sender, agent.log.append)
+    uploader.start()
+    return uploader
+
+
+def become(expected: object, found: Callable[[], object]) -> bool:
+    """Returns whether a value is as expected within some seconds, and stays so for a moment."""
+    until = time.monotonic() + 5
+    while found() != expected and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    return found() == expected
+
+
+def test_an_event_is_sent_at_once_though_failures_made_the_sender_wait(tmp_path: Path) -> None:
+    service = AppendService(faults=deque(["refuse 500"] * 8))
+    with served(service) as address:
+        agent = Agent(tmp_path, address)
+        uploader = failed(agent, service)
+        uploader.put(b"m v=1i 1\n", 1)
+        assert become(8, lambda: len(service.requests))
+        uploader.put(EVENT, 2)
+        assert become(3, lambda: agent.sender.fields()["sent_units"])
+        assert uploader.drain(5.0)
+
+
+def test_an_event_is_tried_once_while_storage_fails(tmp_path: Path) -> None:
+    service = AppendService(faults=deque(["refuse 500"] * 8))
+    with served(service) as address:
+        agent = Agent(tmp_path, address)
+        uploader = failed(agent, service)
+        service.faults.extend(["refuse 500"] * 8)
+        uploader.put(EVENT, 2)
+        assert become(9, lambda: len(service.requests))
+        service.faults.clear()
+        assert uploader.drain(5.0)
+
+
+def test_an_event_waits_as_long_as_the_service_asked_for(tmp_path: Path) -> None:
+    service = AppendService(faults=deque(["refuse 503"]))
+    with served(service) as address:
+        agent = Agent(tmp_path, address)
+        uploader = failed(agent, service)
+        uploader.put(EVENT, 2)
+        assert not uploader.drain(0.3)
+        assert len(service.requests) == 1
