@@ -28,7 +28,8 @@ class QueuedJobAnswer(Answer):
     """A job in the queue; null is unknown.
 
     `rank` counts from 1 and is null where none of its tasks can start. Jobs of one rank have equal shares of the slots
-    that lower ranks leave: `share`. `readyTasks` are waiting tasks that would take free slots now, `heldTasks`
+    that lower ranks leave: `share`, 0 at `maxParallelTasks`: it gets no more, but keeps those that its own tasks free.
+    `readyTasks` are waiting tasks that would take free slots now, `heldTasks`
     those that wait for other tasks, or fit on no node. `leastSlots` and
     `mostSlots` are those of its first waiting tasks. `cause` is the code of the finding that explains why its next task
     waits, by stored data. `expectedStart` is that task's, else `reason` says why there is none.
@@ -46,6 +47,7 @@ class QueuedJobAnswer(Answer):
     running_tasks: int
     least_slots: int | None
     most_slots: int | None
+    max_parallel_tasks: int | None
     allow_task_preemption: bool
     share: float | None
     cause: str | None
@@ -117,6 +119,7 @@ def _job_answer(queued: QueuedJob) -> QueuedJobAnswer:
         running_tasks=job.running,
         least_slots=slots.least_slots if slots else None,
         most_slots=slots.most_slots if slots else None,
+        max_parallel_tasks=job.rules.max_parallel_tasks,
         allow_task_preemption=job.rules.allows_preemption,
         cause=queued.cause.rule if queued.cause else None,
         title=queued.cause.title if queued.cause else None,

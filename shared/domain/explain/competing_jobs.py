@@ -6,6 +6,7 @@ Source: "Jobs and tasks in Azure Batch" (priority), the reference of TaskSchedul
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 
 from shared.domain.core.amounts import amount
 from shared.domain.dependencies.dependencies import Dependencies
@@ -29,7 +30,8 @@ class CompetingJob:
     `dependencies` are those of its waiting tasks, None where they weren't read. `fits` is False where every waiting
     task that was read requires more slots than a node has. `is_prepared` is False where its preparation task failed on
     every node on which it ended. `is_doubtful` means that no read of it succeeded, while of several other jobs that
-    were read none could start a task.
+    were read none could start a task. `per_minute` is how many of its tasks lately ended a minute, 0 where the pool's
+    rate is unknown, too.
     """
 
     id: str
@@ -44,6 +46,7 @@ class CompetingJob:
     fits: bool = True
     is_prepared: bool = True
     is_doubtful: bool = False
+    per_minute: float = 0.0
 
     @property
     def running(self) -> int:
@@ -66,10 +69,22 @@ class CompetingJob:
     @property
     def contending(self) -> int:
         """Returns the number of waiting tasks that would take free slots now: not held, within maxParallelTasks."""
-        if self.state != "active":
-            return 0
-        ready, most = self.counts.active - self.held, self.rules.max_parallel_tasks
-        return ready if most is None else min(ready, max(most - self.running, 0))
+        most = self.rules.max_parallel_tasks
+        return self._ready if most is None else min(self._ready, max(most - self.running, 0))
+
+    @property
+    def retaking(self) -> int:
+        """Returns the number of waiting tasks beyond maxParallelTasks: each may follow when a task of the job ends."""
+        return self._ready - self.contending if self.running or self.contending else 0
+
+    @property
+    def is_in_line(self) -> bool:
+        """Returns whether some of its waiting tasks would take free slots, now or when its own tasks end."""
+        return self.contending > 0 or self.retaking > 0
+
+    @property
+    def _ready(self) -> int:
+        return self.counts.active - self.held if self.state == "active" else 0
 
     @property
     def contending_slots(self) -> int:
@@ -84,6 +99,24 @@ def tasks_of(jobs: Sequence[CompetingJob]) -> int:
 
 def slots_of(jobs: Sequence[CompetingJob]) -> int:
     return sum(job.contending_slots for job in jobs)
+
+
+def minutes_until(tasks: float, per_minute: float, ahead: Sequence[CompetingJob], *, others_run: bool) -> float:
+    """Returns the minutes until so many tasks ended whose slots no job `ahead` retakes; infinite where none will.
+
+    Tasks of all jobs end at the rate `per_minute`. A job that is bound by its maxParallelTasks retakes the slots of its
+    own tasks as long as more of them wait. `others_run` is whether tasks of jobs that don't are running.
+    """
+    bound = [job for job in ahead if job.retaking]
+    others = max(per_minute - sum(job.per_minute for job in bound), 0.0)
+    rate = others if others_run or not bound else 0.0
+    minutes = 0.0
+    for until, released in sorted((job.retaking / job.per_minute, job.per_minute) for job in bound if job.per_minute):
+        ended = rate * (until - minutes)
+        if ended >= tasks:
+            break
+        minutes, tasks, rate = until, tasks - ended, rate + released
+    return minutes + tasks / rate if rate else inf
 
 
 def named(jobs: Sequence[CompetingJob]) -> str:

@@ -7,8 +7,9 @@ orders jobs, not the tasks of a job. A task that needs several slots of one node
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import inf
 
-from shared.domain.explain.competing_jobs import CompetingJob, Rank, rank_of, tasks_of
+from shared.domain.explain.competing_jobs import CompetingJob, Rank, minutes_until, rank_of, tasks_of
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import TURNS, explain
 from shared.domain.findings.finding import Finding
@@ -21,6 +22,9 @@ from shared.domain.pools.pools import Pool
 _MAX_EQUAL = 20  # jobs of the same rank with which a cause is found; more don't change it
 _OF_TURN = (*TURNS, "slotsFree")
 _UNSURE = "How many of its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
+
+_BOUND = "Its next task starts when one of its own ends, as it runs as many as its maxParallelTasks allows."
+_RETAKEN = "Jobs that go first retake the slots that their tasks free, and as tasks ended lately, no others come free."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ class WaitingJob:
         """Returns whether it is unknown how many of its waiting tasks wait for other tasks."""
         found = self.job.dependencies
         is_known = found is not None and found.whole and not found.unsure
-        return self.job.contending > 0 and self.job.rules.uses_task_dependencies and not is_known
+        return self.job.is_in_line and self.job.rules.uses_task_dependencies and not is_known
 
     def with_slots(self, waiting: SlotRange | None, slots_per_node: int) -> "WaitingJob":
         """Returns the job with the slots of its first waiting tasks, which may fit on no node."""
@@ -60,11 +64,17 @@ class QueueEvidence:
     def rank_of(self, job: CompetingJob) -> Rank:
         return rank_of(job.priority, job.creation_time, oldest_first=self.pool.facts.takes_oldest_first)
 
+    def minutes_until(self, tasks: float, ahead: Sequence[WaitingJob]) -> float:
+        """Returns the minutes until so many slots came free that no job ahead retakes; infinite where none will."""
+        bound = [each.job for each in ahead if each.job.retaking]
+        others_run = any(each.job.running for each in self.jobs if each.job not in bound)
+        return minutes_until(tasks, self.per_minute or 0.0, bound, others_run=others_run)
+
     @property
     def in_order(self) -> list[WaitingJob]:
-        """Returns the jobs with waiting tasks: those with tasks that can start by rank, then the others by rank."""
+        """Returns the jobs with waiting tasks: those in line for slots by rank, then the others by rank."""
         waiting = [each for each in self.jobs if each.job.counts.active]
-        return sorted(waiting, key=lambda each: (not each.job.contending, self.rank_of(each.job), each.facts.key))
+        return sorted(waiting, key=lambda each: (not each.job.is_in_line, self.rank_of(each.job), each.facts.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +82,9 @@ class QueuedJob:
     """A job's place in the queue of its pool; None is unknown.
 
     `rank` counts from 1, None where none of its tasks can start. Jobs of one rank have equal shares of the slots that
-    lower ranks leave; `share` is from 0 to 1. `ready` is the number of tasks that would take free slots now. `cause` is
-    why its next task waits, by the stored facts, and `expected_start` when that starts, or `reason` why it is unknown.
+    lower ranks leave; `share` is from 0 to 1, 0 at its maxParallelTasks: then it gets no more slots, but keeps those
+    that it has. `ready` is the number of tasks that would take free slots now. `cause` is why its next task waits, by
+    the stored facts, and `expected_start` when that starts, or `reason` why it is unknown.
     """
 
     waiting: WaitingJob
@@ -90,13 +101,14 @@ def queue_of(e: QueueEvidence, top: int) -> list[QueuedJob]:
     ordered, causes = e.in_order, _Causes(e)
     by_rank: dict[Rank, list[WaitingJob]] = {}
     for each in ordered:
-        if each.job.contending:
+        if each.job.is_in_line:
             by_rank.setdefault(e.rank_of(each.job), []).append(each)
     found, ahead = list[QueuedJob](), list[WaitingJob]()
     for number, equal in enumerate(by_rank.values(), start=1):
-        share = None if any(each.is_unsure for each in equal) and len(equal) > 1 else round(1 / len(equal), 6)
+        is_unsure, sharing = len(equal) > 1 and any(each.is_unsure for each in equal), _contending(equal)
         for each in equal[: top - len(found)]:
             ready = None if each.is_unsure else each.job.contending
+            share = None if is_unsure else round(1 / sharing, 6) if each.job.contending else 0.0
             others = [other for other in equal[: _MAX_EQUAL + 1] if other is not each]
             cause = causes.of(each, (*ahead, *others))
             found.append(_explained(e, QueuedJob(each, number, ready, share), cause, ahead, len(equal) - 1))
@@ -105,6 +117,11 @@ def queue_of(e: QueueEvidence, top: int) -> list[QueuedJob]:
             return found
     stuck = ordered[len(ahead) :][: top - len(found)]
     return found + [_explained(e, QueuedJob(each, ready=0), causes.of(each, ()), (), 0) for each in stuck]
+
+
+def _contending(jobs: Sequence[WaitingJob]) -> int:
+    """Returns the number of jobs that would take free slots now."""
+    return sum(each.job.contending > 0 for each in jobs)
 
 
 class _Causes:
@@ -120,7 +137,7 @@ class _Causes:
         """Returns the first finding about a job: on itself, on its pool and nodes, or on jobs before and beside it."""
         jobs = tuple(other.job for other in competing)
         own = self._first(each, self._roomiest if each.waiting else (), jobs)
-        if own and (own.scope.kind == "job" or not each.job.contending):
+        if own and (own.scope.kind == "job" or not each.job.is_in_line):
             return own
         kind = (each.waiting.least_slots if each.waiting else 1, each.job.running > 0)
         if kind not in self._of_pool:
@@ -154,7 +171,9 @@ def _explained(
     if reason := next(_doubts(e, each, cause, ahead), None):
         return replace(queued, cause=cause, reason=reason)
     tasks = tasks_of([other.job for other in ahead]) + 1 + equal / 2  # its next one, taking turns with equal jobs
-    minutes = tasks / e.per_minute if e.per_minute else 0
+    minutes = e.minutes_until(tasks, ahead)
+    if minutes == inf:
+        return replace(queued, cause=cause, reason=_RETAKEN)
     if minutes > MAX_ESTIMATED_WAIT / timedelta(minutes=1):
         return replace(queued, cause=cause, reason="As tasks ended lately, it would take more than a year.")
     return replace(queued, cause=cause, expected_start=e.as_of + timedelta(seconds=round(minutes * 60)))
@@ -164,6 +183,8 @@ def _doubts(e: QueueEvidence, each: WaitingJob, cause: Finding, ahead: Sequence[
     """Yields why the next start of a job can't be estimated, as sentences."""
     if cause.rule == "slotsFree":
         yield "Slots are free for it: Batch mostly starts tasks within seconds."
+    if each.job.retaking and not each.job.contending and cause.rule == "maxParallelTasks":
+        yield _BOUND
     if cause.rule not in TURNS or not each.job.contending:
         yield f"{cause.title}."
     if each.is_unsure:

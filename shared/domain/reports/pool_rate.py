@@ -4,7 +4,8 @@ Jobs are polled at different times, and finalized ones never again. So all their
 last minute for which all ends are known, never with a job's own last poll.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from shared.domain.core.stamps import to_milliseconds
@@ -18,8 +19,16 @@ _MAX_LENGTH = max(WINDOWS)
 _OLDEST_LOOK = 15  # minutes: an older rate says little about now
 
 
-def ended_per_minute(reports: Sequence[JobReport], now: datetime) -> float | None:
-    """Returns tasks per minute in the shortest window with enough of them; None where ends of some tasks are unknown.
+@dataclass(frozen=True, slots=True)
+class PoolRate:
+    """Tasks that ended per minute on a pool, in all, and of each job by its key; jobs without any may be missing."""
+
+    per_minute: float
+    of_jobs: Mapping[str, float]
+
+
+def pool_rate(reports: Sequence[JobReport], now: datetime) -> PoolRate | None:
+    """Returns the rate in the shortest window with enough tasks; None where ends of some tasks are unknown.
 
     `reports` are those of all jobs on the pool. Windows are whole minutes, as ends are stored by minute. All of them
     end with the oldest poll of any job whose tasks may have ended since. The rate is unknown where that poll is more
@@ -31,20 +40,21 @@ def ended_per_minute(reports: Sequence[JobReport], now: datetime) -> float | Non
     if _minute(now) - end > _OLDEST_LOOK:
         return None
     counted = [report for report in reports if _may_have_ended_since(report.job, end - _MAX_LENGTH)]
-    statistics = [_job_statistics(report, end) for report in counted]
-    if None in statistics:
+    statistics = [(report.job.key, _job_statistics(report, end)) for report in counted]
+    if any(one is None for _, one in statistics):
         return None
     lived = end - min((_minute(report.job.facts.creation_time) for report in counted), default=end - _MAX_LENGTH)
-    return _rate([one for one in statistics if one], end, lived) if lived > 0 else None
+    return _rate([(key, one) for key, one in statistics if one], end, lived) if lived > 0 else None
 
 
-def _rate(statistics: Sequence[JobStatistics], end: int, lived: int) -> float | None:
-    rate, completed = None, [one.completed_before(end, WINDOWS) for one in statistics]
+def _rate(statistics: Sequence[tuple[str, JobStatistics]], end: int, lived: int) -> PoolRate | None:
+    rate, completed = None, [(key, one.completed_before(end, WINDOWS)) for key, one in statistics]
     for window in WINDOWS:
-        known = [number for of_job in completed if (number := of_job[window]) is not None]
+        known = [(key, number) for key, of_job in completed if (number := of_job[window]) is not None]
         if len(known) == len(completed):
-            rate = round(sum(known) / min(window, lived), 3)
-            if sum(known) >= _ENOUGH:
+            minutes, ended = min(window, lived), sum(number for _, number in known)
+            rate = PoolRate(round(ended / minutes, 3), {key: number / minutes for key, number in known})
+            if ended >= _ENOUGH:
                 return rate
     return rate
 

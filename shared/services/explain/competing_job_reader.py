@@ -12,6 +12,7 @@ from shared.domain.explain.competing_jobs import CompetingJob
 from shared.domain.explain.evidence import Evidence
 from shared.domain.jobs.forecasts import forecast_of
 from shared.domain.jobs.jobs import COMPLETED
+from shared.domain.reports.pool_rate import PoolRate
 from shared.domain.reports.reports import JobReport
 from shared.services.explain.live_evidence import LiveEvidence
 from shared.services.explain.unknown_facts import UnknownFacts
@@ -31,14 +32,19 @@ class CompetingJobReader:
         self._live = live
 
     async def read(
-        self, source: BatchAccount, evidence: Evidence, others: Sequence[JobReport], unknown: UnknownFacts
+        self,
+        source: BatchAccount,
+        evidence: Evidence,
+        others: Sequence[JobReport],
+        rate: PoolRate | None,
+        unknown: UnknownFacts,
     ) -> tuple[CompetingJob, ...]:
         """Returns the other jobs on the pool.
 
         For those that come first, it determines whether their waiting tasks can start at all.
         """
         reports = {report.job.key: report for report in others}
-        jobs = {key: job for key, report in reports.items() if (job := competing_job_of(report))}
+        jobs = {key: job for key, report in reports.items() if (job := competing_job_of(report, rate))}
         in_line = _in_line(evidence, jobs)
         for key in in_line[:_MAX_ASKED]:
             jobs[key] = replace(jobs[key], fits=await self._fits(reports[key], jobs[key], evidence, unknown))
@@ -102,7 +108,7 @@ class _Requests:
 
 def _in_line(evidence: Evidence, jobs: Mapping[str, CompetingJob]) -> list[str]:
     """Returns the keys of jobs before this one or of the same rank, by priority, those with the most slots first."""
-    ahead = [key for key, job in jobs.items() if job.contending and evidence.rank_of(job) <= evidence.rank]
+    ahead = [key for key, job in jobs.items() if job.is_in_line and evidence.rank_of(job) <= evidence.rank]
     ordered = sorted(ahead, key=lambda key: (-jobs[key].priority, -jobs[key].contending_slots, key))
     return ordered if evidence.waiting_tasks and not evidence.deleted else []
 
@@ -112,8 +118,8 @@ def _is_uncertain(job: CompetingJob) -> bool:
     return job.fits and (job.rules.uses_task_dependencies or not job.running)
 
 
-def competing_job_of(report: JobReport) -> CompetingJob | None:
-    """Returns None for a job without running or waiting tasks."""
+def competing_job_of(report: JobReport, rate: PoolRate | None) -> CompetingJob | None:
+    """Returns None for a job without running or waiting tasks; `rate` is that of its pool."""
     snapshot, facts = report.job.snapshot, report.job.facts
     if snapshot is None or facts.state == COMPLETED or snapshot.counts.completed == snapshot.counts.total:
         return None
@@ -130,4 +136,5 @@ def competing_job_of(report: JobReport) -> CompetingJob | None:
         else counts.running + counts.preparing,
         waiting_slots=statistics.active_slots if statistics else counts.active,
         creation_time=facts.creation_time,
+        per_minute=rate.of_jobs.get(report.job.key, 0.0) if rate else 0.0,
     )

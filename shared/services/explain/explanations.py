@@ -15,7 +15,7 @@ from shared.domain.explain.preemptions import REQUEUED, STARTED, Requeue, requeu
 from shared.domain.findings.thresholds import NODE_EVENTS_SINCE, SLOT_TAKEN_WITHIN
 from shared.domain.jobs.observations import RetriedTask, SlotRange
 from shared.domain.nodes.nodes import Node
-from shared.domain.reports.pool_rate import ended_per_minute
+from shared.domain.reports.pool_rate import pool_rate
 from shared.domain.reports.reports import JobReport, PoolReport
 from shared.errors import NotFoundError
 from shared.services.accounts.registry import found
@@ -86,8 +86,9 @@ class Explanations:
         others = [job for job in sharing if not job.job.deleted]
         now, rules = await self._live.registry.clock.now(), evidence.job.rules
         evidence = replace(evidence, now=now, rules=rules, pool=pool.pool if pool else None)
-        competing = await self._competing_jobs.read(source, evidence, others, unknown)
-        evidence = replace(evidence, competing_jobs=competing, per_minute=ended_per_minute([report, *sharing], now))
+        rate = pool_rate([report, *sharing], now)
+        competing = await self._competing_jobs.read(source, evidence, others, rate, unknown)
+        evidence = replace(evidence, competing_jobs=competing, per_minute=rate.per_minute if rate else None)
         evidence = replace(evidence, waiting=await self._waiting(report, evidence, unknown))
         evidence = replace(evidence, node_events=await self._node_events(account_id, evidence, unknown))
         evidence = replace(evidence, requeues=await self._requeues(account_id, evidence, sharing, unknown))

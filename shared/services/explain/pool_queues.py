@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from shared.domain.core.amounts import amount
 from shared.domain.explain.pool_queue import QueuedJob, QueueEvidence, WaitingJob, queue_of
 from shared.domain.nodes.nodes import Node
-from shared.domain.reports.pool_rate import ended_per_minute
+from shared.domain.reports.pool_rate import pool_rate
 from shared.domain.reports.reports import JobReport, PoolReport
 from shared.errors import NotFoundError
 from shared.services.explain.competing_job_reader import competing_job_of
@@ -56,10 +56,13 @@ class PoolQueues:
         reports = await self._queries.jobs_since(account_id, pool.now - _SINCE)
         sharing = [report for report in reports if shares_pool(report, pool_id)]
         live = {report.job.key: report for report in sharing if not report.job.deleted}
-        jobs = tuple(WaitingJob(report.job.facts, job) for report in live.values() if (job := competing_job_of(report)))
+        rate = pool_rate(sharing, pool.now)
+        jobs = tuple(
+            WaitingJob(report.job.facts, job) for report in live.values() if (job := competing_job_of(report, rate))
+        )
         used, unknown = [report for report in live.values() if may_change(report, pool.now)], UnknownFacts()
-        as_of, rate = oldest_as_of(pool, *used), ended_per_minute(sharing, pool.now)
-        stored = QueueEvidence(as_of or pool.now, pool.pool, (), rate, jobs)
+        as_of, per_minute = oldest_as_of(pool, *used), rate.per_minute if rate else None
+        stored = QueueEvidence(as_of or pool.now, pool.pool, (), per_minute, jobs)
         evidence = await self._looked_at(stored, top, live, unknown)
         evidence = replace(evidence, nodes=await self._nodes(pool, evidence, unknown))
         if unread := sum(report.job.snapshot is None for report in used):
@@ -71,7 +74,7 @@ class PoolQueues:
             jobs=tuple(queue_of(evidence, top)),
             waiting_jobs=len(waiting),
             waiting_tasks=sum(waiting),
-            per_minute=rate,
+            per_minute=per_minute,
             unknown=(*unknown.sentences, *unsure_parts(None, pool, used)),
         )
 

@@ -15,6 +15,7 @@ from shared.domain.nodes.nodes import Node
 from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.explain.made_evidence import BUSY, COMING, IDLE, JOB, MINUTE, NOW, OLDEST_FIRST, pool
 
+SECOND = timedelta(seconds=1)
 NO_RULES, DEPENDS = JobRules(), JobRules(uses_task_dependencies=True)
 
 
@@ -76,7 +77,7 @@ def test_by_creation_time_each_age_has_a_rank() -> None:
     ("stuck", "cause"),
     [
         (job("stuck", 9, state="disabled"), "jobDisabled"),
-        (job("stuck", 9, running=2, rules=JobRules(max_parallel_tasks=2)), "maxParallelTasks"),
+        (job("stuck", 9, rules=JobRules(max_parallel_tasks=0)), "maxParallelTasks"),
         (job("stuck", 9, slots=3, fits=False), "taskNeedsMoreSlots"),
     ],
 )
@@ -90,6 +91,42 @@ def test_jobs_whose_tasks_cannot_start_come_last_without_a_rank(stuck: WaitingJo
 def test_a_bound_on_parallel_tasks_leaves_fewer_ready() -> None:
     found = queue(job("bound", running=1, rules=JobRules(max_parallel_tasks=3)), job("other"))
     assert shown(found) == [("bound", 1, 2, 0.5, "slotsBusy"), ("other", 1, 5, 0.5, "slotsBusy")]
+
+
+BOUND = JobRules(max_parallel_tasks=2)
+
+
+def test_a_job_at_its_bound_keeps_its_place_and_the_slots_that_it_frees() -> None:
+    bound = job("bound", 9, running=2, rules=BOUND, tasks=40, per_minute=6.0)
+    others = (job("next", running=2), job("last", -1))
+    found = queue(bound, *others, rate=10.0)
+    assert shown(found) == [
+        ("bound", 1, 0, 0, "maxParallelTasks"), ("next", 2, 5, 1, "slotsBusy"), ("last", 3, 5, 1, "higherPriorityJobs"),
+    ]  # fmt: skip
+    assert [one.expected_start for one in found] == [None, NOW + 60 / 4 * SECOND, NOW + 6 * 60 / 4 * SECOND]
+    assert found[0].reason == (
+        "Its next task starts when one of its own ends, as it runs as many as its maxParallelTasks allows."
+    )
+    beside = queue(replace(bound, job=replace(bound.job, priority=0)), *others, rate=10.0)
+    assert shown(beside)[:2] == [("bound", 1, 0, 0, "maxParallelTasks"), ("next", 1, 5, 1, "slotsBusy")]
+    assert beside[1].expected_start == NOW + 1.5 * 6 * SECOND
+
+
+def test_slots_of_a_job_at_its_bound_come_free_once_its_tasks_have_all_started() -> None:
+    bound = job("bound", 9, running=2, rules=BOUND, tasks=3, per_minute=6.0)
+    (_, only) = queue(bound, job("next"), rate=6.0)
+    assert only.expected_start == NOW + 40 * SECOND
+    _, low = queue(bound, job("next", running=1, tasks=0), job("low", -1), rate=7.0)
+    assert low.expected_start == NOW + round(60 * (0.5 + 0.5 / 7)) * SECOND
+
+
+def test_where_all_slots_are_retaken_there_is_no_expected_start() -> None:
+    bound = job("bound", 9, running=2, rules=BOUND, per_minute=0.0)
+    _, found = queue(bound, job("next"), rate=10.0)
+    assert (found.expected_start, found.reason) == (
+        None,
+        "Jobs that go first retake the slots that their tasks free, and as tasks ended lately, no others come free.",
+    )
 
 
 def test_only_the_first_jobs_are_returned_with_the_shares_among_all() -> None:

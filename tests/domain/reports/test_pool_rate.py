@@ -9,7 +9,7 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.jobs.jobs import Job, JobFacts
 from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.jobs.verdicts import Verdict
-from shared.domain.reports.pool_rate import ended_per_minute
+from shared.domain.reports.pool_rate import pool_rate
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.job_statistics import MINUTES, JobStatistics, StoredJobStatistics
 from shared.domain.tasks.tasks import TaskCounts
@@ -47,6 +47,11 @@ def without_insight(found: JobReport) -> JobReport:
 
 def deleted(found: JobReport, at: datetime) -> JobReport:
     return replace(found, job=replace(found.job, deleted_at=at))
+
+
+def ended_per_minute(reports: list[JobReport], now: datetime) -> float | None:
+    found = pool_rate(reports, now)
+    return found.per_minute if found else None
 
 
 def test_tasks_of_all_jobs_on_a_pool_make_its_rate() -> None:

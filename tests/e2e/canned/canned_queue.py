@@ -19,6 +19,7 @@ def queued(name: str, rank: int | None = 1, **changes: Any) -> dict[str, Any]:
         "runningTasks": 4,
         "leastSlots": None,
         "mostSlots": None,
+        "maxParallelTasks": None,
         "allowTaskPreemption": False,
         "share": 1.0,
         "cause": "slotsBusy",

@@ -35,12 +35,20 @@ async def add_pool(
 
 
 async def add_job(
-    batch: BatchClient, name: str = "job", *, ends: bool = False, pool: str = "pool", priority: int | None = None
+    batch: BatchClient,
+    name: str = "job",
+    *,
+    ends: bool = False,
+    pool: str = "pool",
+    priority: int | None = None,
+    most: int | None = None,
 ) -> None:
     mode = models.BatchAllTasksCompleteMode.TERMINATE_JOB if ends else None
     where = models.BatchPoolInfo(pool_id=pool)
     await batch.create_job(
-        models.BatchJobCreateOptions(id=name, pool_info=where, all_tasks_complete_mode=mode, priority=priority)
+        models.BatchJobCreateOptions(
+            id=name, pool_info=where, all_tasks_complete_mode=mode, priority=priority, max_parallel_tasks=most
+        )
     )
 
 

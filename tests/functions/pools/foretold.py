@@ -1,18 +1,21 @@
 """Compares the tasks that start next with the queue that the API answered before, as far as Batch promises an order."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 type Json = dict[str, Any]
 
 
-def violations(queue: Json, started: Sequence[str]) -> list[str]:
+def violations(queue: Json, started: Sequence[str], running: Sequence[Mapping[str, int]] = ()) -> list[str]:
     """Returns sentences on starts that the queue excludes; `started` are jobs' ids in the order of their tasks' starts.
 
+    `running` are the numbers of running tasks by job before each start; without them jobs at their maxParallelTasks
+    start none.
     A task may start only where no job of a lower rank has ready tasks left, except for wider ones, which it may pass.
-    Jobs of one rank take turns while each of them has ready tasks. A job with an unknown number of them may start any,
-    and one with held tasks may start those once others have ended.
+    Jobs of one rank take turns while each of them has ready tasks. One at its maxParallelTasks has a ready task
+    whenever one of its own has ended, and as it missed turns before, others needn't wait for it. A job with an unknown
+    number of ready tasks may start any, and one with held tasks may start those once others have ended.
     """
     jobs = {job["id"]: job for job in queue["value"]}
     taken = Counter[str]()
@@ -22,20 +25,32 @@ def violations(queue: Json, started: Sequence[str]) -> list[str]:
         if job is None or job["rank"] is None:
             found.append(f"start {place} is of {name}, none of whose tasks could start")
             continue
-        if job["readyTasks"] is not None and taken[name] >= job["readyTasks"] and not job["heldTasks"]:
+        runs = running[place] if running else None
+        if job["readyTasks"] is not None and not _has_left(job, taken, runs) and not job["heldTasks"]:
             found.append(f"start {place} is of {name}, whose {job['readyTasks']} ready tasks had started")
         for other in jobs.values():
-            if _has_left(other, taken) and other["rank"] < job["rank"] and not _may_pass(job, other):
+            if _has_left(other, taken, runs) and other["rank"] < job["rank"] and not _may_pass(job, other):
                 found.append(f"start {place} is of {name}, before {other['id']} of rank {other['rank']}")
         taken[name] += 1
-        equal = [other["id"] for other in jobs.values() if other["rank"] == job["rank"] and _has_left(other, taken)]
+        equal = [
+            other["id"]
+            for other in jobs.values()
+            if other["rank"] == job["rank"] and not _is_bound(other, runs) and _has_left(other, taken, runs)
+        ]
         if equal and taken[name] - min(taken[other] for other in equal) > 1:
             found.append(f"start {place} is of {name}, though others of its rank had fewer")
     return found
 
 
-def _has_left(job: Json, taken: Counter[str]) -> bool:
+def _is_bound(job: Json, runs: Mapping[str, int] | None) -> bool:
+    return runs is not None and job["maxParallelTasks"] is not None
+
+
+def _has_left(job: Json, taken: Counter[str], runs: Mapping[str, int] | None) -> bool:
     """Returns whether a job is known to have tasks that would take a free slot."""
+    if runs is not None and _is_bound(job, runs):
+        left = job["waitingTasks"] - (job["heldTasks"] or 0) - taken[job["id"]]
+        return left > 0 and runs[job["id"]] < job["maxParallelTasks"] and job["rank"] is not None
     return job["rank"] is not None and taken[job["id"]] < (job["readyTasks"] or 0)
 
 

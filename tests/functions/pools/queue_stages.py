@@ -16,7 +16,8 @@ _LOWEST = -1000
 class Waiting:
     """A job and its tasks, each with `slots`; `most` is its maxParallelTasks, 0 for none.
 
-    All tasks but the one with the id `held` depend on that.
+    `runs` of its tasks run already, on free slots, and end at different times. All tasks but the one with the id `held`
+    depend on that.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Waiting:
     slots: int = 1
     command: str = "sleep 20"
     most: int = 0
+    runs: int = 0
     disabled: bool = False
     held: str = ""
 
@@ -33,8 +35,8 @@ class Waiting:
 class Stage:
     """A pool, and the jobs on it from the oldest to the youngest.
 
-    All slots but `free` ones are taken by tasks that need `held` of them each and end at different times. With `yields`
-    they don't end, but their job allows preemption. It has the lowest priority.
+    All slots but `free` ones, where tasks of the jobs may run, are taken by tasks that need `held` of them each and end
+    at different times. With `yields` they don't end, but their job allows preemption. It has the lowest priority.
     """
 
     jobs: tuple[Waiting, ...]
@@ -72,6 +74,21 @@ STAGES: dict[str, Stage] = {
     "a higher one is disabled": Stage(_jobs(*_ABC, Waiting("off", 100, disabled=True))),
     "a higher one at its bound": Stage(_jobs(*_ABC, Waiting("bound", 100, command=LONG, most=2)), nodes=4),
     "the oldest at its bound": Stage(_jobs(Waiting("bound", command=LONG, most=1), *_ABC), oldest_first=True),
+    "a higher one that will be at its bound": Stage(_jobs(*_ABC, Waiting("bound", 100, most=2)), nodes=4),
+    "a higher one whose tasks end at its bound": Stage(_jobs(*_ABC, Waiting("bound", 100, most=2, runs=2)), free=2),
+    "the oldest, whose tasks end at its bound": Stage(
+        _jobs(Waiting("bound", most=1, runs=1), *_ABC), free=1, oldest_first=True
+    ),
+    "an equal one whose tasks end at its bound": Stage(_jobs(*_ABC, Waiting("bound", most=2, runs=2)), free=2),
+    "a lower one whose tasks end at its bound": Stage(
+        _jobs(Waiting("a", tasks=6), Waiting("bound", -5, most=2, runs=2)), free=2
+    ),
+    "a higher one at its bound on all slots": Stage(
+        _jobs(*_ABC, Waiting("bound", 100, tasks=12, most=4, runs=4)), free=4
+    ),
+    "two at their bounds": Stage(
+        _jobs(*_ABC, Waiting("one", 9, tasks=9, most=2, runs=2), Waiting("two", 5, tasks=9, most=1, runs=1)), free=3
+    ),
     "running tasks give way": Stage(_jobs(Waiting("b", 5), Waiting("a", 5)), yields=True),
     "running tasks give way to the highest": Stage(_jobs(Waiting("low"), Waiting("high", 5)), yields=True, nodes=3),
     "tasks of two slots": Stage(_jobs(Waiting("b", slots=2), Waiting("a", slots=2)), slots=4, held=2),
@@ -105,15 +122,17 @@ async def stage_all(world: World) -> None:
             for job in stage.jobs[place : place + 1]:
                 await _add_job(world.batch, number, job)
         world.advance(2)
-    disabled = [(number, job) for number, stage in stages for job in stage.jobs if job.disabled]
-    for number, job in disabled:
+    jobs = [(number, job) for number, stage in stages for job in stage.jobs]
+    for number, job in [each for each in jobs if each[1].disabled]:
         await world.batch.begin_disable_job(
             f"p{number}-{job.name}", models.BatchJobDisableOptions(disable_tasks="wait")
         )
     world.advance(10)
-    for number, stage in stages:
-        for job in stage.jobs:
-            await _add_tasks(world.batch, number, job, [job.command] * job.tasks)
+    for number, job in jobs:
+        await _add_tasks(world.batch, number, job, [f"sleep {30 + 7 * each}" for each in range(job.runs)])
+    world.advance(10)
+    for number, job in jobs:
+        await _add_tasks(world.batch, number, job, [job.command] * job.tasks, first=job.runs)
 
 
 async def _add_job(batch: BatchClient, pool: int, job: Waiting, *, yields: bool = False) -> None:
@@ -129,7 +148,9 @@ async def _add_job(batch: BatchClient, pool: int, job: Waiting, *, yields: bool 
     )
 
 
-async def _add_tasks(batch: BatchClient, pool: int, job: Waiting, commands: list[str]) -> None:
+async def _add_tasks(batch: BatchClient, pool: int, job: Waiting, commands: list[str], *, first: int = 0) -> None:
+    if not commands:
+        return
     held = models.BatchTaskDependencies(task_ids=[job.held])
     tasks = [
         models.BatchTaskCreateOptions(
@@ -138,6 +159,6 @@ async def _add_tasks(batch: BatchClient, pool: int, job: Waiting, commands: list
             required_slots=job.slots,
             depends_on=held if job.held not in ("", f"t{number:03}") else None,
         )
-        for number, command in enumerate(commands)
+        for number, command in enumerate(commands, first)
     ]
     await batch.create_task_collection(f"p{pool}-{job.name}", models.BatchTaskGroup(task_values=tasks))

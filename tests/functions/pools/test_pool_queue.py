@@ -19,6 +19,8 @@ from tests.functions.pools.queue_stages import STAGES, stage_all
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 _NEXT = 20
+type Starts = dict[str, list[tuple[str, dict[str, int]]]]
+"""The jobs of the tasks that started, each with the numbers of running tasks of jobs before, by pool."""
 
 
 async def queue_of(world: World, pool: str = "pool", query: str = "") -> dict[str, Any]:
@@ -29,18 +31,19 @@ async def queue_of(world: World, pool: str = "pool", query: str = "") -> dict[st
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def staged(_running: World) -> AsyncIterator[tuple[dict[str, Any], dict[str, list[str]]]]:
-    """Yields the queues of all stages, and the jobs of the tasks that the emulator dispatched next, by pool."""
+async def staged(_running: World) -> AsyncIterator[tuple[dict[str, Any], Starts]]:
+    """Yields the queues of all stages, and the tasks that the emulator dispatched next, by pool."""
     world = await _running.staged_once(stage_all)
     await world.app.fire("tick")
     await world.app.fire("tick")  # which reads the dependencies of three jobs after each
     queues = {f"p{number}": await queue_of(world, f"p{number}") for number in range(len(STAGES))}
-    dispatched = defaultdict[str, list[str]](list)
+    dispatched: Starts = defaultdict(list)
     tasks = world.emulator.simulations["demo"].tasks
     assign = tasks.assign
 
     def recorded(job: Any, task: Any, node: Any) -> None:
-        dispatched[job.pool_id].append(job.id)
+        running = {other.id: len(other.runs) for other in job.account.jobs.values() if other.pool_id == job.pool_id}
+        dispatched[job.pool_id].append((job.id, running))
         assign(job, task, node)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -52,16 +55,19 @@ async def staged(_running: World) -> AsyncIterator[tuple[dict[str, Any], dict[st
 
 @pytest.mark.parametrize("number", range(len(STAGES)), ids=list(STAGES))
 async def test_the_next_tasks_that_are_dispatched_are_those_of_the_queue(
-    staged: tuple[dict[str, Any], dict[str, list[str]]], number: int
+    staged: tuple[dict[str, Any], Starts], number: int
 ) -> None:
-    queue, dispatched = staged[0][f"p{number}"], staged[1][f"p{number}"][:_NEXT]
+    queue, starts = staged[0][f"p{number}"], staged[1][f"p{number}"][:_NEXT]
+    dispatched, running = [job for job, _ in starts], [runs for _, runs in starts]
     stage = list(STAGES.values())[number]
     assert {job["id"] for job in queue["value"]} == {f"p{number}-{job.name}" for job in stage.jobs}
     assert queue["jobDefaultOrder"] == ("creationtime" if stage.oldest_first else "none")
     assert [job["id"] for job in queue["value"] if job["readyTasks"] is None] == []
     ready = sum(job["readyTasks"] for job in queue["value"])
     assert len(dispatched) >= min(ready, _NEXT)
-    assert violations(queue, dispatched) == []
+    assert violations(queue, dispatched, running) == []
+    for job in stage.jobs:
+        assert (f"p{number}-{job.name}" in dispatched) or not job.runs
     assert queue["unknown"] == []
 
 
@@ -128,6 +134,41 @@ async def test_the_queue_shows_when_each_job_may_start_and_why_not_before(world:
     assert (high["reason"], low["reason"], queue["unknown"]) == (None, None, [])
     found = (await world.get("accounts/demo/jobs/low/explanation")).body["findings"][0]
     assert (found["code"], found["title"]) == (low["cause"], low["title"])
+
+
+async def test_slots_that_a_job_retakes_do_not_count_for_those_behind_it(world: World) -> None:
+    await add_pool(world.batch, nodes=2)
+    await add_job(world.batch, "high", priority=5, most=3)
+    await add_tasks(world.batch, 400, job="high", command="sleep 20")
+    await add_job(world.batch, "low")
+    await add_tasks(world.batch, 15, job="low", command="sleep 100")
+    for _ in range(12):
+        world.advance(60)
+        await world.app.fire("tick")
+    await add_job(world.batch, "last", priority=-5)
+    await add_tasks(world.batch, 1, job="last", command="sleep 20")
+    await world.poll()
+    queue = await queue_of(world)
+    high, _, last = queue["value"]
+    assert [(job["id"], job["rank"], job["maxParallelTasks"]) for job in queue["value"]] == [
+        ("high", 1, 3), ("low", 2, None), ("last", 3, None),
+    ]  # fmt: skip
+    assert (high["readyTasks"], high["runningTasks"], high["share"], high["cause"]) == (0, 3, 0, "maxParallelTasks")
+    assert high["expectedStart"] is None
+    assert high["reason"].startswith("Its next task starts when one of its own ends")
+    explained = (await world.get("accounts/demo/jobs/last/explanation")).body["findings"][0]
+    assert "Slots that running tasks of 'high' (3) free go to waiting tasks of the same job" in explained["detail"]
+    assert explained["evidence"]["slotsRetaken"] == 3
+    expected = datetime.fromisoformat(last["expectedStart"])
+    assert explained["evidence"]["estimatedWait"] == pytest.approx(
+        (expected - datetime.fromisoformat(queue["asOf"])).total_seconds(), abs=60
+    )
+    while (task := await world.batch.get_task("last", "task-00000")).state == "active":
+        world.advance(10)
+    began = task.state_transition_time
+    assert began
+    asked = datetime.fromisoformat(queue["asOf"])
+    assert (began - asked) / (expected - asked) == pytest.approx(1, abs=0.25)
 
 
 async def test_jobs_that_were_deleted_or_completed_are_not_in_the_queue(world: World) -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from math import inf
 
 from shared.domain.core.amounts import amount
-from shared.domain.explain.competing_jobs import CompetingJob, holders, named, slots_of, tasks_of
+from shared.domain.explain.competing_jobs import CompetingJob, holders, minutes_until, named, slots_of, tasks_of
 from shared.domain.explain.evidence import Evidence
 from shared.domain.findings.finding import Value
-from shared.domain.findings.thresholds import MAX_ESTIMATED_WAIT
+from shared.domain.findings.thresholds import MAX_ESTIMATED_WAIT, MAX_SHOWN_JOBS
 
 
 def is_full(e: Evidence) -> bool:
@@ -22,6 +23,11 @@ def is_full(e: Evidence) -> bool:
 def take_all(e: Evidence, ahead: Sequence[CompetingJob]) -> bool:
     """Returns whether no slot is left for the job where tasks of these jobs go first."""
     return bool(ahead) and (is_full(e) or (e.is_contested and slots_of(ahead) >= e.free))
+
+
+def retaking_jobs(e: Evidence) -> tuple[CompetingJob, ...]:
+    """Returns jobs that go first and are bound by maxParallelTasks: they retake the slots that their tasks free."""
+    return tuple(job for job in e.competing_jobs if job.retaking and e.rank_of(job) < e.rank)
 
 
 def is_sure(e: Evidence) -> bool:
@@ -47,6 +53,7 @@ def figures(e: Evidence) -> dict[str, Value]:
         "waitingTasks": e.waiting_tasks,
         "waitingSlots": e.waiting_slots,
         **in_line(e),
+        "slotsRetaken": sum(job.running_slots for job in retaking_jobs(e)) if is_sure(e) else None,
         "share": share_of(e),
         "holders": holders(e.competing_jobs),
         "tasksEndedPerMinute": e.per_minute,
@@ -81,7 +88,25 @@ def holder_sentence(e: Evidence, pool_id: str) -> str:
     return f"The slots of '{pool_id}' are held by {', '.join(jobs)}. " if jobs else ""
 
 
+def retaking_sentence(e: Evidence) -> str:
+    """Returns a text on jobs that go first and keep the slots that they have; empty without any."""
+    retaking = retaking_jobs(e)
+    if not retaking:
+        return ""
+    shown = ", ".join(f"'{job.id}' ({job.rules.max_parallel_tasks})" for job in retaking[:MAX_SHOWN_JOBS])
+    more = len(retaking) - MAX_SHOWN_JOBS
+    others = f" and {amount(more, 'more job')}" if more > 0 else ""
+    return (
+        f"Slots that running tasks of {shown}{others} free go to waiting tasks of the same job, as it goes first and "
+        "has more than its maxParallelTasks lets run. "
+    )
+
+
 def position_sentence(e: Evidence) -> str:
+    return f"{retaking_sentence(e)}{_place_sentence(e)}"
+
+
+def _place_sentence(e: Evidence) -> str:
     least, equal, sure = tasks_of(e.ahead), tasks_of(e.equal), is_sure(e)
     if least:
         others = (
@@ -101,15 +126,24 @@ def position_sentence(e: Evidence) -> str:
         return f"{place}. How fast tasks ended lately isn't known, so its turn can't be estimated."
     if not e.per_minute:
         return f"{place}. No task ended lately, so its turn can't be estimated."
+    if _minutes_for(e, least + 1) == inf:
+        return f"{place}. As tasks ended lately, no slot comes free for it, so its turn can't be estimated."
     return f"{place}; as tasks ended lately, it would take more than a year until its next may start."
 
 
 def _time_for(e: Evidence, tasks: int) -> timedelta | None:
     """Returns how long it takes at the recent rate until so many tasks have ended, each making room for another."""
-    if not e.per_minute or not is_sure(e):
+    if not is_sure(e):
         return None
-    minutes = tasks / e.per_minute
+    minutes = _minutes_for(e, tasks)
     return timedelta(seconds=round(minutes * 60)) if minutes < MAX_ESTIMATED_WAIT / timedelta(minutes=1) else None
+
+
+def _minutes_for(e: Evidence, tasks: int) -> float:
+    """Returns the minutes until so many slots came free that no other job retakes; infinite where that isn't known."""
+    retaking = retaking_jobs(e)
+    others_run = e.running_tasks > 0 or any(job.running for job in e.competing_jobs if job not in retaking)
+    return minutes_until(tasks, e.per_minute or 0.0, retaking, others_run=others_run)
 
 
 def _duration(span: timedelta) -> str:
