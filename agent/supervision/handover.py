@@ -34,17 +34,17 @@ class _Pending(NamedTuple):
 
 
 class Handover:
-    """Decides which signals the agents before `own` get, in seconds of any clock that only grows.
+    """Decides which signals older agents get, in seconds of any clock that only grows."""
 
-    Newer agents than `own` are never signalled: they end this one.
-    """
+    def __init__(self) -> None:
+        self._pending: list[_Pending] = []
+        self._known: set[tuple[int, int]] = set()
 
-    def __init__(self, own: Instance, running: Iterable[Instance], now: float) -> None:
-        self._pending = [
-            _Pending(one, SAME_TASK if one.task == own.task else OTHER_TASK, now)
-            for one in running
-            if one.age < own.age and one.pid != own.pid
-        ]
+    def add(self, own: Instance, running: Iterable[Instance], now: float) -> None:
+        """Adds the agents before `own`, each once. Newer ones are never signalled: they end this one."""
+        found = [one for one in running if one.age < own.age and one.age not in self._known]
+        self._known.update(one.age for one in found)
+        self._pending += [_Pending(one, SAME_TASK if one.task == own.task else OTHER_TASK, now) for one in found]
 
     def requests(self, now: float, is_running: Callable[[Instance], bool]) -> list[Request]:
         """Returns the signals that are due, at most one for each agent; agents that ended get none."""

@@ -13,8 +13,11 @@ from agent.supervision.supervisor import Duty, SupervisedChild, Supervisor
 
 MIN_UPTIME = 2.0
 """Seconds that the new child must have run before the older agents are asked to end."""
-REGISTER_AGAIN = 60.0
-"""Seconds until an agent is registered that couldn't be, as on a full disk: two that go on would count all twice."""
+LOOK_AGAIN = 60.0
+"""Seconds between two looks for older agents, one of which may have been registered late, as its disk was full.
+
+Each look also registers this agent where that failed or its file is gone: two that go on would count all twice.
+"""
 
 
 class Takeover:
@@ -28,20 +31,26 @@ class Takeover:
         self._own = own
         self._registry = registry
         self._log = log
-        self._handover: Handover | None = None
+        self._handover = Handover()
+        self._look_due = 0.0
 
     def step(self, now: float, child_started: float | None) -> float | None:
-        """Sends the signals that are due and returns when the next ones are."""
-        if self._handover is None:
-            if child_started is None or now - child_started < MIN_UPTIME:
-                return None if child_started is None else child_started + MIN_UPTIME
-            own = self._own()
-            if own is None:
-                return now + REGISTER_AGAIN
-            self._handover = Handover(own, self._registry.running(), now)
+        """Sends the signals that are due and returns when the next ones are, or the next look for older agents."""
+        wakes = []
+        if child_started is not None:
+            if now >= max(self._look_due, child_started + MIN_UPTIME):
+                self._look(now)
+            wakes.append(max(self._look_due, child_started + MIN_UPTIME))
         for request in self._handover.requests(now, self._registry.is_running):
             self._send(request)
-        return self._handover.wake()
+        wake = self._handover.wake()
+        return min(wakes if wake is None else [*wakes, wake], default=None)
+
+    def _look(self, now: float) -> None:
+        self._look_due = now + LOOK_AGAIN
+        own = self._own()
+        if own:
+            self._handover.add(own, self._registry.running(), now)
 
     def _send(self, request: Request) -> None:
         sent = "sent" if send(request, self._registry.is_running) else "could not be sent"
@@ -86,11 +95,11 @@ class Session:
 
     def _registration(self) -> Instance | None:
         """Returns this session's registration; while it has none it measures, but replaces no agent."""
-        if self._own is None:
-            try:
+        try:
+            if self._own is None or not self._registry.renew(self._own):
                 self._own = self._registered()
-            except (OSError, ValueError) as error:
-                self._say_failed(error)
+        except (OSError, ValueError) as error:
+            self._say_failed(error)
         return self._own
 
     def _say_failed(self, error: Exception) -> None:

@@ -27,12 +27,16 @@ class SteppedClock(Clock):
 
 @dataclass
 class ProcessTree:
-    """A root with the boot's id and the processes that a test starts and ends."""
+    """A root with the boot's id and the processes of a pid namespace that a test starts and ends."""
 
     root: Path
+    namespace: int = 7
 
     def __post_init__(self) -> None:
         self.boot(BOOT)
+        link = self.root / "proc/self/ns/pid"
+        link.parent.mkdir(parents=True)
+        link.symlink_to(f"pid:[{self.namespace}]")
 
     def boot(self, name: str) -> None:
         path = self.root / "proc/sys/kernel/random/boot_id"

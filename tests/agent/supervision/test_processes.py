@@ -85,6 +85,11 @@ def started(folder: Path) -> dict[str, object]:
     return state
 
 
+def registrations(folder: Path) -> dict[int, Path]:
+    """Returns the files of the registry by pid."""
+    return {int(file.name.partition("-")[0]): file for file in (folder / "instances").glob("*.json")}
+
+
 def ended(*pids: object) -> None:
     for pid in pids:
         with suppress(ProcessLookupError):
@@ -97,7 +102,7 @@ def test_an_agent_in_the_background_has_a_session_of_its_own_and_passes_requests
     try:
         assert state["session"] not in (os.getsid(0), supervisor)
         assert (state["folder"], state["blocked"], state["watched"], state["shared"]) == ("/", [], True, "render")
-        registered = json.loads((tmp_path / f"instances/{supervisor}.json").read_text())
+        registered = json.loads(registrations(tmp_path)[supervisor].read_text())
         assert (registered["task"], registered["version"]) == ("sum", "0.2.0")
         assert (tmp_path / "agent.log").stat().st_mode & 0o777 == 0o600
         os.kill(supervisor, signal.SIGHUP)
@@ -116,7 +121,7 @@ def test_a_second_start_replaces_the_first_and_one_agent_remains(tmp_path: Path)
         awaited(is_gone(int(str(first["pid"]))))
         assert (tmp_path / "ended").read_text() == "SIGINT "
         assert is_gone(int(str(second["pid"])))() is None
-        assert [file.stem for file in (tmp_path / "instances").glob("*.json")] == [str(second["parent"])]
+        assert list(registrations(tmp_path)) == [second["parent"]]
     finally:
         ended(first["parent"], first["pid"], second["parent"], second["pid"])
 

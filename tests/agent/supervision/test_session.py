@@ -30,6 +30,37 @@ def test_the_older_agent_is_asked_once_the_new_child_has_run_two_seconds(tmp_pat
     assert log == [f"SIGINT could not be sent to the older agent {OLDER} of the start task."]
 
 
+def test_an_older_agent_that_registers_late_is_asked_by_the_newer_one_and_asks_none(tmp_path: Path) -> None:
+    clock, log, other = SteppedClock(), list[str](), list[str]()
+    agents = registry(ProcessTree(tmp_path), clock)
+    newer = agents.register("", "0.2.0", NEWER)
+    takeover = Takeover(lambda: newer, agents, log.append)
+    assert takeover.step(12.0, 10.0) == 72.0
+    older = agents.register("", "0.2.0", OLDER)
+    Takeover(lambda: older, agents, other.append).step(12.0, 10.0)
+    assert takeover.step(71.0, 10.0) == 72.0
+    assert (log, other) == ([], [])
+    assert takeover.step(72.0, 10.0) == 82.0
+    assert log == [f"SIGINT could not be sent to the older agent {OLDER} of the start task."]
+
+
+def test_a_registration_whose_file_is_gone_is_made_again_within_a_minute(tmp_path: Path) -> None:
+    clock = SteppedClock()
+    agents, child = registry(ProcessTree(tmp_path), clock), ScriptedChild(clock)
+    session = Session(agents, child, clock, lambda _: None, task="", version="0.2.0", pid=NEWER)
+    asked, found = child.wait(200.0, signal.SIGTERM), list[tuple[float, int]]()
+
+    def wait(timeout: float) -> signal.Signals | None:
+        found.append((clock.passed - 1000.0, len(agents.running())))
+        if len(found) == 1:
+            agents.remove(agents.running()[0])
+        return asked(timeout)
+
+    session.run(wait)
+    assert found[:2] == [(0.0, 1), (2.0, 1)]
+    assert agents.running() == []
+
+
 def test_a_child_that_dies_at_once_leaves_the_older_agent_in_place(tmp_path: Path) -> None:
     clock, log = SteppedClock(), list[str]()
     agents = registry(ProcessTree(tmp_path), clock)
