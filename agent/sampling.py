@@ -2,7 +2,7 @@
 
 A collector that fails costs its own records only; failures are counted and the first of each kind is logged. Times of
 calls follow the monotonic clock, so a clock that is set neither floods nor silences a node. An event is flushed at
-once: the node may not live until the next flush, as after a Spot notice.
+once: the node may not live until the next flush, as after a Spot notice, which waits for no other event's pause either.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from agent.collectors.collector import Collector
 from agent.events.event import MEASUREMENT as EVENT
+from agent.events.scheduled_events import MAINTENANCE, SPOT
 from agent.machine.clock import Clock
 from agent.records.line_protocol import line_of
 from agent.records.record import Record, Value
@@ -21,6 +22,8 @@ MAX_TEXT = 4 << 20
 """Characters of lines after which they are flushed early."""
 EVENT_PAUSE = 60.0
 """Seconds between two flushes at once for events, so that many of them don't multiply requests."""
+URGENT = (SPOT, MAINTENANCE)
+"""Kinds of events that wait for no pause: the node may be gone by then. Each announcement is an event once."""
 AGENT = "batchscope_agent"
 _MAX_LOGGED = 100  # kinds of failures
 
@@ -60,7 +63,7 @@ class Sampler:
         self._flush = flush
         self._flush_due = now + flush * (0.1 + 0.9 * phase)
         self._event_due = now
-        self._has_event = False
+        self._has_event = self._has_urgent = False
         self._lines: list[str] = []
         self._size = 0
         self._errors = 0
@@ -75,7 +78,9 @@ class Sampler:
             if line:
                 self._lines.append(line)
                 self._size += len(line)
-                self._has_event = self._has_event or record.measurement == EVENT
+                is_event = record.measurement == EVENT
+                self._has_event = self._has_event or is_event
+                self._has_urgent = self._has_urgent or (is_event and record.tags.get("kind") in URGENT)
 
     def step(self) -> float:
         """Calls the collectors that are due and flushes if it is time; returns seconds until the next step."""
@@ -84,7 +89,7 @@ class Sampler:
         if now >= self._flush_due or self._size >= MAX_TEXT:
             self._flush_due = _next(self._flush_due, self._flush, now)
             self.flush()
-        elif self._has_event and now >= self._event_due:
+        elif self._has_urgent or (self._has_event and now >= self._event_due):
             self._event_due = now + EVENT_PAUSE
             self.flush()
         upcoming = min([self._flush_due, *(turn.due for turn in self._turns)])
@@ -93,7 +98,8 @@ class Sampler:
     def flush(self) -> None:
         """Hands all lines on, with the agent's own state as the last of them."""
         self.add([Record(AGENT, {**_own_use(), "collect_errors": self._errors, **self._sink.fields()})])
-        lines, self._lines, self._size, self._has_event = self._lines, [], 0, False
+        lines, self._lines, self._size = self._lines, [], 0
+        self._has_event = self._has_urgent = False
         self._sink.put("".join(lines).encode("utf-8", "replace"), len(lines))
 
     def _called(self, turn: _Turn, now: float) -> _Turn:

@@ -151,3 +151,14 @@ def test_an_event_is_flushed_at_once_but_only_one_a_minute_before_its_time() -> 
     run(step, clock, 20.0)
     assert [flushed.count("batchscope_event") for flushed in sink.flushes] == [1, 6, 2]
     assert "".join(sink.flushes).count("cpu calls=") == 13
+
+
+def test_a_notice_that_the_node_goes_waits_for_no_pause_of_another_event() -> None:
+    clock, sink = SteppedClock(), Kept()
+    step = sampler(clock, sink, Counted("cpu", 10.0))
+    for kind in ("gpu_xid", "spot_preemption", "maintenance", "gpu_xid"):
+        run(step, clock, 1.0)
+        step.add([event(kind, "It happened.")])
+        step.step()
+    kinds = [("gpu_xid" in flushed, "spot_preemption" in flushed, "maintenance" in flushed) for flushed in sink.flushes]
+    assert kinds == [(True, False, False), (False, True, False), (False, False, True)]
