@@ -69,6 +69,11 @@ class Collection:
         self._add_tasks(interval)
         self._add_events(os.path.join(folder, STATE_FILE) if folder else "")
 
+    def spooled(self) -> None:
+        """Takes notice that the spool has all records that the collectors yielded."""
+        if self._kernel:
+            self._kernel.spooled()
+
     def close(self) -> None:
         """Ends exit accounting, and the session with the NVIDIA driver, which can't be unloaded while one is open."""
         if self._accounting:

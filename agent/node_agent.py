@@ -75,6 +75,7 @@ class NodeAgent:
             flush=settings.flush,
             phase=crc32(settings.node.encode()) / (1 << 32),
             log=log,
+            flushed=self._collection.spooled,
         )
 
     def run(self) -> None:

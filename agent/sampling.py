@@ -44,7 +44,10 @@ class _Turn(NamedTuple):
 
 
 class Sampler:
-    """Samples a node. `flush` is in seconds; `phase`, from 0 to 1, spreads the flushes of a pool's nodes."""
+    """Samples a node. `flush` is in seconds; `phase`, from 0 to 1, spreads the flushes of a pool's nodes.
+
+    `flushed` is called after each flush that the sink took.
+    """
 
     def __init__(
         self,
@@ -55,6 +58,7 @@ class Sampler:
         flush: float,
         phase: float,
         log: Callable[[str], None],
+        flushed: Callable[[], None] = lambda: None,
     ) -> None:
         now = clock.monotonic()
         self._turns: list[_Turn] = [_Turn(now, collector) for collector in collectors]
@@ -69,6 +73,7 @@ class Sampler:
         self._errors = 0
         self._logged: set[str] = set()
         self._log = log
+        self._flushed = flushed
 
     def add(self, records: Iterable[Record]) -> None:
         """Takes records from elsewhere, with the time of now where they have none."""
@@ -101,6 +106,7 @@ class Sampler:
         lines, self._lines, self._size = self._lines, [], 0
         self._has_event = self._has_urgent = False
         self._sink.put("".join(lines).encode("utf-8", "replace"), len(lines))
+        self._flushed()
 
     def _called(self, turn: _Turn, now: float) -> _Turn:
         try:

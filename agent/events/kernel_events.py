@@ -23,6 +23,7 @@ class KernelEvents:
 
     Without a state it looks back one minute, since a task may start the agent and die of an earlier event. A record
     that two sessions read gives equal events: `started`, the nanosecond of the kernel's start, is the first session's.
+    `sequence` is the number of the last record for the next session: the events up to it are in the spool.
     """
 
     name = "kernel_events"
@@ -43,19 +44,27 @@ class KernelEvents:
         self._log = KernelLog(
             source, after=last.sequence if is_same else -1, since=0.0 if last.boot_id else uptime - _LOOK_BACK
         )
-
-    @property
-    def sequence(self) -> int:
-        """The number of the last record that was read, for the next session."""
-        return self._log.last
+        self.sequence = self._log.last
+        self._has_unspooled = False
 
     @property
     def lost(self) -> int:
         """How many records the kernel overwrote before they were read."""
         return self._log.lost
 
+    def spooled(self) -> None:
+        """Takes notice that the spool has all events that were yielded."""
+        self.sequence, self._has_unspooled = self._log.last, False
+
     def collect(self, now: int) -> Iterable[Record]:
         """Yields the events since the last call, with the times of their own."""
+        for found in self._events(now):
+            self._has_unspooled = True
+            yield found
+        if not self._has_unspooled:
+            self.sequence = self._log.last
+
+    def _events(self, now: int) -> Iterable[Record]:
         started = now - int(_uptime(self._machine) * _BILLION)
         if abs(started - self.started) > _SLACK:
             self.started = started

@@ -18,7 +18,7 @@ _BILLION = 1_000_000_000
 class Reboots:
     """Reports a reboot once, at its first call, and saves the state for the next session every 60 s.
 
-    `last` is the state of the last session, `kernel` returns the last record of the kernel's log that was read,
+    `last` is the state of the last session, `kernel` returns the last record of the kernel's log for the next session,
     and the kernel's start. A node that was reimaged has no state, so there is no event. Without a `path` nothing is
     saved.
     """

@@ -12,7 +12,7 @@ MAX_MOMENTS = 32
 
 
 class EventState(NamedTuple):
-    """The kernel's boot id, the last record of its log that was read, and when.
+    """The kernel's boot id, the last record of its log up to which all events are in the spool, and when.
 
     `saved` and `started`, the kernel's start, are nanoseconds since 1970; the latter is 0 where it isn't known.
     """

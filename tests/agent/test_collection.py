@@ -82,6 +82,29 @@ def test_the_parent_of_an_agent_is_of_its_task_unless_it_supervises(tmp_path: Pa
         assert task.fields["num_processes"] == processes
 
 
+def test_an_event_of_the_kernel_that_was_not_spooled_is_left_to_the_next_session(tmp_path: Path) -> None:
+    clock, uptime = SteppedClock(), 5000.0
+    fake_node(tmp_path)
+    for path, text in (
+        ("dev/kmsg", f"4,7,{int(uptime * 1e6)},-;Out of memory: Killed process 9 (a) total-vm:1kB, anon-rss:1kB\n"),
+        ("proc/sys/kernel/random/boot_id", "boot-1"),
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+
+    def kills(found: Collection) -> list[Record]:
+        return [record for record in sample(found, clock) if record.tags.get("kind") == "oom_kill"]
+
+    killed = collection(tmp_path, clock)
+    assert len(kills(killed)) == 1
+    sample(killed, clock)
+    after = collection(tmp_path, clock)
+    assert len(kills(after)) == 1
+    after.spooled()
+    sample(after, clock)
+    assert kills(collection(tmp_path, clock)) == []
+
+
 def test_memory_errors_of_a_gpu_name_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = [0]
     nvidia = NvidiaAccess(dict, lambda: (GpuErrors(3, corrected=0, uncorrected=counts[0]),), lambda: None)

@@ -1,6 +1,7 @@
 """The agent's loop on a clock of the test's own."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from agent.collectors.collector import Collector
@@ -162,3 +163,19 @@ def test_a_notice_that_the_node_goes_waits_for_no_pause_of_another_event() -> No
         step.step()
     kinds = [("gpu_xid" in flushed, "spot_preemption" in flushed, "maintenance" in flushed) for flushed in sink.flushes]
     assert kinds == [(True, False, False), (False, True, False), (False, False, True)]
+
+
+def test_records_count_as_flushed_once_the_sink_has_taken_them() -> None:
+    clock, taken = SteppedClock(), list[str]()
+
+    @dataclass
+    class Full(Kept):
+        def put(self, lines: bytes, records: int) -> None:
+            super().put(lines, records)
+            raise OSError(28, "No space left on device")
+
+    for sink in (Kept(), Full()):
+        one = Sampler([], sink, clock, flush=120.0, phase=1.0, log=print, flushed=lambda: taken.append("flushed"))
+        with suppress(OSError):
+            one.flush()
+    assert taken == ["flushed"]

@@ -97,7 +97,19 @@ def test_a_file_is_read_to_its_end_without_waiting(tmp_path: Path) -> None:
     (tmp_path / "dev" / "kmsg").write_bytes(line(1, OOM))
     events = KernelEvents(machine, task_of)
     assert len(list(events.collect(NOW))) == 1
+    events.spooled()
     assert (events.sequence, events.lost) == (1, 0)
+
+
+def test_a_record_is_over_for_the_next_session_once_its_event_is_in_the_spool(tmp_path: Path) -> None:
+    log = FakeLog(line(1, "usb"), errno.EAGAIN, line(2, OOM), line(3, "usb"), errno.EAGAIN, line(4, "usb"))
+    events, found = KernelEvents(node(tmp_path), task_of, None, log), list[int]()
+    for _ in range(3):
+        list(events.collect(NOW))
+        found.append(events.sequence)
+    assert found == [1, 1, 1]
+    events.spooled()
+    assert events.sequence == 4
 
 
 def test_a_log_that_cannot_be_read_is_unsupported(tmp_path: Path) -> None:
