@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from agent import VERSION
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
+from agent.machine.process_name import take_name
 from agent.node_agent import NodeAgent
 from agent.settings import IMDS, Settings, SettingsError, folder_of, settings_of
 from agent.single_sample import single_sample
@@ -109,17 +110,9 @@ def _run(options: argparse.Namespace) -> int:
     if options.supervised:
         end_with_supervisor()
     supervisor = os.getppid() if options.supervised else 0
-    settings, machine, clock = _settings(options), Machine(), Clock()
-    registry = Registry(settings.folder, machine, clock)
-    agent = NodeAgent(
-        settings,
-        os.environ,
-        machine,
-        clock,
-        warn_on_stderr,
-        supervisor=supervisor,
-        agents=lambda: [one.pid for one in registry.running()],
-    )
+    machine = Machine()
+    take_name(machine)
+    agent = NodeAgent(_settings(options), os.environ, machine, Clock(), warn_on_stderr, supervisor=supervisor)
     agent.run()
     return 0
 

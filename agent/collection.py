@@ -37,24 +37,15 @@ class Collection:
 
     `collectors` are those that work, `notes` a sentence for each that doesn't, by its name. `instance` is the document
     of the instance metadata service at the address `imds`, empty where it doesn't answer. `supervisor` is the pid of
-    the agent's own parent, 0 where it has none. Neither belongs to a task, nor do the processes of other `agents`.
+    the agent's own parent, 0 where it has none: neither belongs to a task.
     """
 
     def __init__(
-        self,
-        machine: Machine,
-        clock: Clock,
-        *,
-        interval: float,
-        folder: str,
-        imds: str,
-        supervisor: int = 0,
-        agents: Callable[[], Iterable[int]] = tuple,
+        self, machine: Machine, clock: Clock, *, interval: float, folder: str, imds: str, supervisor: int = 0
     ) -> None:
         self._machine = machine
         self._clock = clock
         self._own = (os.getpid(), supervisor) if supervisor else (os.getpid(),)
-        self._others = agents
         self._table = ProcessTable(machine)
         self._devices = devices(machine, interval)
         self._tasks: TaskCollector | None = None
@@ -109,7 +100,7 @@ class Collection:
                 self._machine,
                 self._clock,
                 table=self._table,
-                own=lambda: (*self._own, *self._others()),
+                own=lambda: self._own,
                 gpu=lambda: _gpu_use(self._devices),
                 accounting=self._accounting,
                 interval=interval,

@@ -6,7 +6,7 @@ import os
 import platform
 import signal
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from zlib import crc32
 
 from agent.collection import Collection
@@ -36,10 +36,7 @@ _IDENTITY = (
 
 
 class NodeAgent:
-    """Everything that one agent needs; constructing it looks at the node, and begins neither threads nor requests.
-
-    `agents` returns the pids of other agents, which bear the variables of the tasks that started them for good.
-    """
+    """Everything that one agent needs; constructing it looks at the node, and begins neither threads nor requests."""
 
     def __init__(
         self,
@@ -50,7 +47,6 @@ class NodeAgent:
         log: Callable[[str], None],
         *,
         supervisor: int = 0,
-        agents: Callable[[], Iterable[int]] = tuple,
     ) -> None:
         self._clock = clock
         self._log = log
@@ -63,7 +59,6 @@ class NodeAgent:
             folder=settings.folder,
             imds=settings.imds,
             supervisor=supervisor,
-            agents=agents,
         )
         self._facts = session_facts(self._collection, {**_names(settings), **environment}, self._begin)
         self.startup = startup_records(machine, self._facts, self._begin)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from agent.machine.machine import Machine
+from agent.machine.process_name import take_name
 
 _STANDARD = (0, 1, 2)
 _MAX_GUESSED = 4096  # descriptors that are closed where /proc doesn't list them
@@ -40,10 +41,14 @@ def warn_on_stderr(sentence: str) -> None:
 
 
 def _leave(run: Callable[[], None], machine: Machine) -> None:
-    """Runs `run` in a grandchild that is no session's leader, and ends this process without returning."""
+    """Runs `run` in a grandchild that is no session's leader, and ends this process without returning.
+
+    The grandchild bears the agent's name from the first: it is the only thing that shows whose it is while it runs.
+    """
     code = 1
     try:
         os.setsid()
+        take_name(machine)
         if os.fork() == 0:
             _detach(machine)
             run()

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection
 
 from agent.machine.machine import Machine
+from agent.machine.process_name import has_name
 from agent.tasks.batch_environment import MAX_ENVIRONMENT, BatchTask, task_of_environment
 from agent.tasks.process_table import Process, Table
 
@@ -28,13 +29,13 @@ class _ProcessFacts:
         self.start = process.start
         self.session = process.session
         self.task: BatchTask | None = None
-        self.is_own = False  # of the agent
+        self.is_own = False  # of an agent
         self.reads = 0
         self.container = ""
 
 
 class Attribution:
-    """Attributes processes to tasks; `own` returns the pids of the agent, which belongs to no task.
+    """Attributes processes to tasks; `own` returns the pids of the agent. No agent belongs to a task.
 
     `unreadable` counts the processes whose environment this user may not read.
     """
@@ -60,11 +61,13 @@ class Attribution:
             known.reads += 1
             known.is_own = process.pid in own or self.is_own(process.parent)
             known.task = None if known.is_own else self._found(process, known)
+            if known.task and has_name(self._machine, process.pid):
+                known.is_own, known.task = True, None
             self._learn(process, known)
         return {pid: known.task for pid, known in self._known.items() if known.task}
 
     def is_own(self, pid: int) -> bool:
-        """Returns whether a process is the agent's own."""
+        """Returns whether a process is an agent's."""
         known = self._known.get(pid)
         return known is not None and known.is_own
 

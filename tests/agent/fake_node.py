@@ -58,7 +58,7 @@ def process(root: Path, pid: int, parent: int, name: str, environment: str, *, t
     """Writes the files of a process that used `ticks` of CPU time in user mode and has 25 pages."""
     stat = f"{pid} ({name}) S {parent} {pid} {pid} 0 -1 0 5 0 0 0 {ticks} 0 0 0 20 0 3 0 {1000 + pid} 4096 25 0\n"
     files = {
-        "stat": stat, "environ": environment, "cmdline": "work\0--token\0swordfish\0",
+        "stat": stat, "environ": environment, "comm": f"{name}\n", "cmdline": "work\0--token\0swordfish\0",
         "status": f"Name:\t{name}\nVmHWM:\t400 kB\n", "io": "rchar: 1\nread_bytes: 512\nwrite_bytes: 1024\n",
     }  # fmt: skip
     for file, text in files.items():

@@ -66,9 +66,9 @@ def test_processes_of_the_agent_belong_to_no_task(tmp_path: Path) -> None:
 def test_another_agent_is_no_run_of_the_task_that_started_it(tmp_path: Path) -> None:
     clock, named = SteppedClock(), TASK.replace("frame-7", "frame-6")
     machine = fake_node(tmp_path)
-    process(tmp_path, 90, 1, "agent", named)
+    process(tmp_path, 90, 1, "batchscope", named)
     process(tmp_path, 91, 90, "child", named)
-    found = Collection(machine, clock, interval=10.0, folder="", imds=NOWHERE, agents=lambda: [90])
+    found = Collection(machine, clock, interval=10.0, folder="", imds=NOWHERE)
     records = sample(found, clock)
     assert {record.tags["task_id"] for record in records if record.measurement == "batchscope_task"} == {"frame-7"}
 

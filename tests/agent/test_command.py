@@ -67,6 +67,10 @@ def has_sessions(container: ContainerClient, count: int) -> bool:
     return measurements(lines_of(container)).count("linux_boot") == count
 
 
+def has_ended(folder: Path) -> bool:
+    return "The agent ends." in (folder / "agent.log").read_text()
+
+
 def measurements(lines: list[str]) -> list[str]:
     return [line.partition(" ")[0].partition(",")[0] for line in lines]
 
@@ -181,7 +185,7 @@ def test_an_agent_that_a_task_started_is_no_run_of_it_for_the_next_agent(
         for count, task in enumerate(("first", "second"), start=1):
             assert started(address, folder, "start", task=task).wait(PATIENCE) == 0
             until(partial(has_sessions, container, count))
-        until(lambda: "The agent ends." in (folder / "agent.log").read_text())
+        until(partial(has_ended, folder))
         before = measurements(lines_of(container)).count("mem")
         until(lambda: measurements(lines_of(container)).count("mem") > before + 6)  # a flush is of five samples
     finally:
@@ -189,6 +193,24 @@ def test_an_agent_that_a_task_started_is_no_run_of_it_for_the_next_agent(
         until(lambda: (folder / "agent.log").read_text().count("The agent ends.") == 2)
     ended = [line for line in lines_of(container) if line.startswith("batchscope_task_attempt,")]
     assert not any("task_id=first" in line for line in ended)
+
+
+def test_agents_that_are_not_registered_with_each_other_are_no_runs_of_tasks(
+    container: ContainerClient, tmp_path: Path
+) -> None:
+    address, folders = address_of(container), {name: tmp_path / name for name in ("first", "second")}
+    try:
+        for count, (task, folder) in enumerate(folders.items(), start=1):
+            assert started(address, folder, "start", task=task).wait(PATIENCE) == 0
+            until(partial(has_sessions, container, count))
+        before = measurements(lines_of(container)).count("mem")
+        until(lambda: measurements(lines_of(container)).count("mem") > before + 12)  # a flush is of five samples
+    finally:
+        for folder in folders.values():
+            assert started(address, folder, "stop").wait(PATIENCE) == 0
+            until(partial(has_ended, folder))
+    tasks = [line for line in lines_of(container) if line.startswith("batchscope_task")]
+    assert not any("task_id=first" in line for line in tasks)
 
 
 @pytest.mark.parametrize("wrong", [["--storage=https://[x/c"], ["--pool=a/b"], ["--unknown"]])

@@ -102,6 +102,7 @@ def test_an_agent_in_the_background_has_a_session_of_its_own_and_passes_requests
     try:
         assert state["session"] not in (os.getsid(0), supervisor)
         assert (state["folder"], state["blocked"], state["watched"], state["shared"]) == ("/", [], True, "render")
+        assert Path(f"/proc/{supervisor}/comm").read_text() == "batchscope\n"
         registered = json.loads(registrations(tmp_path)[supervisor].read_text())
         assert (registered["task"], registered["version"]) == ("sum", "0.2.0")
         assert (tmp_path / "agent.log").stat().st_mode & 0o777 == 0o600

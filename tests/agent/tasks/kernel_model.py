@@ -29,6 +29,7 @@ class Modelled:
     cgroup: str = "0::/"
     threads: int = 1
     io: int = 0
+    name: str = "x"
 
 
 @dataclass
@@ -181,6 +182,7 @@ def _files(one: Modelled) -> dict[str, str]:
     return {
         "environ": "" if one.is_zombie else environment(one.environment),
         "cgroup": f"{one.cgroup}\n",
-        "status": f"Name:\tx\nVmHWM:\t{one.peak * PAGE // 1024} kB\nSigIgn:\t{mask:016x}\n",
+        "comm": f"{one.name}\n",
+        "status": f"Name:\t{one.name}\nVmHWM:\t{one.peak * PAGE // 1024} kB\nSigIgn:\t{mask:016x}\n",
         "io": f"rchar: 1\nwchar: 1\nsyscr: 1\nsyscw: 1\nread_bytes: {one.io}\nwrite_bytes: {one.io * 2}\n",
     }

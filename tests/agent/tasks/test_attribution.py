@@ -133,6 +133,16 @@ def test_the_agent_and_what_it_starts_belong_to_no_task() -> None:
     assert node.attribution.is_own(child)
 
 
+def test_another_agent_and_what_it_starts_belong_to_no_task() -> None:
+    node = Node()
+    shell = node.kernel.fork(LAUNCHER, "a")
+    agent = node.kernel.fork(shell)
+    node.kernel.processes[agent].name = "batchscope"
+    child = node.kernel.fork(agent)
+    assert node.tasks() == {shell: "a"}
+    assert node.attribution.is_own(child)
+
+
 def test_environments_that_may_not_be_read_are_counted_once() -> None:
     node = Node()
     node.kernel.denied = {"environ"}
