@@ -101,8 +101,8 @@ class Attempts:
     def unattributed(self, ancestors: Container[int]) -> int:
         """Returns the CPU time in microseconds of ended processes, never seen, that may be of an attempt.
 
-        One whose parent lives on, and is neither a member nor an ancestor of a member, is of none: an orphan's parent
-        is an ancestor, too.
+        One whose parent lives on, and is neither a member nor an ancestor of a member, counts as of none: an orphan's
+        parent is an ancestor, too. Only its environment, which ended with it, could have named the task all the same.
         """
         return sum(cpu for parent, cpu in self._strays.items() if parent == UNKNOWN or parent in ancestors)
 

@@ -4,7 +4,8 @@ The use of a member after its last reading appears with the process that waited 
 of the task (init, a subreaper, the launcher), the growth of its `waited` times is a bound on it, and also on the
 use of processes that lived and ended between two samples. If nobody waited, the bound is the interval times the threads
 that ended. The time of a zombie that was never seen alive counts as missed. Not included are processes that lived and
-ended between two samples and whose parent ignores SIGCHLD, and ends of processes during the milliseconds of a pass.
+ended between two samples and whose parent ignores SIGCHLD or is no ancestor of a member, and ends of processes during
+the milliseconds of a pass.
 """
 
 from __future__ import annotations
