@@ -138,7 +138,10 @@ class PoolRetirementAnswer(RetirementFields):
 
 
 class SettingChangeAnswer(Answer):
-    """A change of a setting, named as in Batch's REST API; values are text of at most 200 characters, null for none."""
+    """A change of a setting, named as in Batch's REST API; values are text of at most 200 characters, null for none.
+
+    Where both are alike, a part that is [redacted] changed.
+    """
 
     time: datetime
     name: str
@@ -179,7 +182,7 @@ class PoolAnswer(PoolLine):
     `failedTasks` counts failed tasks of its jobs by category, `taskCounters` are sums over all jobs it ever had.
     `waitingTasks` counts waiting tasks, and `waitedSeconds` their time, by cause; the oldest of these was found at
     `waitingTasksAsOf`, null where none was found so far.
-    `settingChanges` are the latest 20, the last one first.
+    `settingChanges` are the latest 20, the last one first; with the last ones `settingChangesLeftOut` more were made.
     """
 
     display_name: str | None
@@ -202,6 +205,7 @@ class PoolAnswer(PoolLine):
     settings: MachineSettings | None
     settings_left_out: list[str]
     setting_changes: list[SettingChangeAnswer]
+    setting_changes_left_out: int
     retirements: list[PoolRetirementAnswer]
 
 
@@ -234,6 +238,7 @@ def pool_answer(report: PoolReport) -> PoolAnswer:
         start_task=_start_task(facts.start_task) if facts.start_task else None,
         settings_left_out=list(facts.settings_left_out),
         setting_changes=[SettingChangeAnswer.of(one, time=one.at) for one in pool.changes],
+        setting_changes_left_out=pool.changes_left_out,
         retirements=[pool_retirement(one, facts.id, report.now.date()) for one in report.retirements],
         verdict=VerdictAnswer.of(report.verdict),
     )

@@ -12,14 +12,18 @@ SETTINGS_CHANGE = "pool.settings_change"
 POOL_KINDS = (SETTINGS_CHANGE,)
 CHANGES = "changes"
 """The property with the changed settings: a list of objects with `name`, `before` and `after`."""
+MORE_CHANGES = "moreChanges"
+"""The property with the number of changed settings beyond those listed, without it there are none."""
 _MAX_NAMED = 5  # changes in a sentence
 
 
 def settings_sentence(event: BatchEvent) -> str:
     """Returns a sentence with the first changes, by setting."""
     found = list(_changes_in(event))
-    more = f"; and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
-    return f"Settings of the pool '{event.pool}' changed: {'; '.join(found[:_MAX_NAMED])}{more}."
+    unlisted = field_of(event.properties, MORE_CHANGES)
+    more = max(len(found) - _MAX_NAMED, 0) + (unlisted if isinstance(unlisted, int) else 0)
+    named = "; ".join([*found[:_MAX_NAMED], *([f"and {more} more"] if more else [])])
+    return f"Settings of the pool '{event.pool}' changed: {named}."
 
 
 def _changes_in(event: BatchEvent) -> Iterator[str]:

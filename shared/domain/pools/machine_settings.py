@@ -6,7 +6,15 @@ durations stay as the service writes them. Users, mounts, registries and extensi
 
 from msgspec import field
 
-from shared.domain.tasks.task_details import Identity, NameValue, ShownProperties
+from shared.domain.tasks.task_details import (
+    ApplicationPackage,
+    ContainerSettings,
+    Identity,
+    NameValue,
+    ResourceFile,
+    ShownProperties,
+    UserIdentity,
+)
 
 
 class Image(ShownProperties):
@@ -215,3 +223,12 @@ class MachineSettings(ShownProperties):
     upgrade_policy: UpgradePolicy | None = None
     identity: PoolIdentity | None = None
     metadata: list[NameValue] | None = None
+    application_package_references: list[ApplicationPackage] | None = None
+
+
+class StartTaskSettings(ShownProperties):
+    """What a start task needs besides its command line and variables: files, its container, and its user."""
+
+    resource_files: list[ResourceFile] | None = None
+    container_settings: ContainerSettings | None = None
+    user_identity: UserIdentity | None = None

@@ -1,5 +1,6 @@
 """A pool's own properties, as the Batch service lists them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -24,7 +25,8 @@ class PoolFacts:
 
     `spot` are low-priority nodes in that API's words; `resize_errors` are those of the last resize. `settings` and
     `last_modified`, the time of the last change by users, are None in rows of an earlier version. `settings_left_out`
-    names settings that Batch sent in another type than expected.
+    names settings that Batch sent in another type than expected. `hidden` has short digests of settings with secrets,
+    by dotted name, from which only their changes follow; it is None in rows of an earlier version.
     """
 
     id: str
@@ -44,6 +46,7 @@ class PoolFacts:
     settings: MachineSettings | None = field(default=None, repr=False)
     last_modified: datetime | None = field(default=None, repr=False)
     settings_left_out: tuple[str, ...] = field(default=(), repr=False)
+    hidden: Mapping[str, int] | None = field(default=None, repr=False)
 
     @property
     def key(self) -> str:

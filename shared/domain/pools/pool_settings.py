@@ -1,7 +1,9 @@
 """A pool's automatic behaviour: scaling by a formula, and the start task of its nodes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from shared.domain.pools.machine_settings import StartTaskSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,13 @@ class AutoScale:
 
 @dataclass(frozen=True, slots=True)
 class StartTask:
-    """The start task of nodes, without secrets; `environment` has names, with masks in place of values."""
+    """The start task of nodes, without secrets; `environment` has names, with masks in place of values.
+
+    `settings` are None in rows of an earlier version.
+    """
 
     command_line: str
     environment: tuple[tuple[str, str], ...] = ()
     waits_for_success: bool = True
     retries: int = 0
+    settings: StartTaskSettings | None = field(default=None, repr=False)

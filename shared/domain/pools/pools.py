@@ -65,7 +65,8 @@ class Pool:
 
     `sample` is from the snapshot's round, None in rows of an earlier version. `ended` are the earlier samples that
     aren't in the pool's history. `evaluations` of its autoscale formula are those before the facts', the latest first;
-    so are `changes` of its settings, and `resizes`.
+    so are `changes` of its settings, and `resizes`. `changes_left_out` is the number of changes beyond `changes` that
+    the latest read with any found at once.
     """
 
     facts: PoolFacts
@@ -77,6 +78,7 @@ class Pool:
     evaluations: tuple[Evaluation, ...] = ()
     changes: tuple[SettingChange, ...] = ()
     resizes: tuple[Resize, ...] = ()
+    changes_left_out: int = 0
     etag: str | None = None
 
     @property
@@ -171,14 +173,15 @@ class Pool:
         latest = facts.auto_scale.evaluation if facts.auto_scale else None
         earlier = tuple(one for one in self.all_evaluations if latest is None or one.at != latest.at)
         kept = earlier[: MAX_EVALUATIONS - (latest is not None)]
-        changes = (*changes_between(self.facts, facts), *self.changes)[:MAX_CHANGES]
+        changes = changes_between(self.facts, facts)
         return replace(
             self,
             facts=facts,
             seen_at=at,
             errors=satisfied(errors, at) if facts.has_its_targets else errors,
             evaluations=kept,
-            changes=changes,
+            changes=(*changes, *self.changes)[:MAX_CHANGES],
+            changes_left_out=max(len(changes) - MAX_CHANGES, 0) if changes else self.changes_left_out,
             resizes=resizes_after(self.resizes if at - self.as_of <= MAX_UNSEEN else (), facts),
         )
 

@@ -1,6 +1,7 @@
 """Changes of a pool's settings between two reads, by name, with the values before and after.
 
-The order of lists, such as metadata, has no meaning in Batch, so another order is no change.
+The order of lists, such as metadata, has no meaning in Batch, so another order is no change. Where only hidden parts
+of a value differ, such as a variable's value, the change has the same text before and after.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +17,17 @@ from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.core.well_typed import is_left_out
 from shared.domain.events.batch_events import IDENTITY_BYTES, BatchEvent
-from shared.domain.events.pool_events import CHANGES, SETTINGS_CHANGE
+from shared.domain.events.pool_events import CHANGES, MORE_CHANGES, SETTINGS_CHANGE
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_settings import AutoScale, StartTask
+from shared.domain.redaction.redaction import MARK
 
 MAX_CHANGES = 20
-"""Changes that a pool keeps, the latest first."""
+"""Changes that a pool keeps, the latest first, and that an event lists."""
+VARIABLES = "startTask.environmentSettings"
+_KEPT_WITH_HIDDEN = (
+    "applicationPackageReferences", "startTask.resourceFiles", "startTask.containerSettings", "startTask.userIdentity",
+)  # fmt: skip
 _MAX_TEXT = 200  # characters of a value
 _CONTEXT = 30  # of these, before the first difference of long ones
 
@@ -43,6 +49,8 @@ class HasSettings(Protocol):
     def last_modified(self) -> datetime | None: ...
     @property
     def settings_left_out(self) -> tuple[str, ...]: ...
+    @property
+    def hidden(self) -> Mapping[str, int] | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +71,56 @@ def changes_between(before: HasSettings, after: HasSettings) -> tuple[SettingCha
     """Returns the settings that differ, by name.
 
     None where the service reports no change, or the first read is that of a version which kept less. Settings that one
-    of the reads left out aren't compared.
+    of the reads left out aren't compared, nor those that an earlier version didn't keep.
     """
     at = after.last_modified
     if at is None or before.last_modified in {None, at} or before.settings is None:
         return ()
     old, new = _by_name(before), _by_name(after)
     left_out = {*before.settings_left_out, *after.settings_left_out}
-    return tuple(
+    if before.hidden is None:
+        left_out.update(_KEPT_WITH_HIDDEN)
+    differ = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+    differ |= _hidden_changes(before, after) & old.keys() & new.keys()
+    found = [
         SettingChange(at, name, *_cut(old.get(name), new.get(name)))
-        for name in sorted(old.keys() | new.keys())
-        if old.get(name) != new.get(name) and not is_left_out(name, left_out)
-    )
+        for name in differ
+        if not is_left_out(name, left_out)
+    ]
+    if not is_left_out(VARIABLES, left_out):
+        found += _changed_variables(at, before, after)
+    return tuple(sorted(found, key=lambda change: change.name))
 
 
-def settings_event(pool_id: str, created: datetime, changes: Sequence[SettingChange]) -> BatchEvent:
-    """Returns the event of changes that one read found, at least one.
+def _hidden_changes(before: HasSettings, after: HasSettings) -> set[str]:
+    """Returns the names of settings whose hidden parts are known of both reads and differ."""
+    old, new = before.hidden or {}, after.hidden or {}
+    return {name for name in old.keys() & new.keys() if old[name] != new[name]}
+
+
+def _changed_variables(at: datetime, before: HasSettings, after: HasSettings) -> list[SettingChange]:
+    """Returns the changes of the values of variables that both start tasks have; values themselves are hidden."""
+    old, new, hidden = _values(before), _values(after), _hidden_changes(before, after)
+    return [
+        SettingChange(at, name, old[name], new[name])
+        for name in old.keys() & new.keys()
+        if old[name] != new[name] or name in hidden
+    ]
+
+
+def _values(pool: HasSettings) -> dict[str, str | None]:
+    """Returns masks by the dotted names of variables, None for empty ones; rows of old versions may have values."""
+    variables = pool.start_task.environment if pool.start_task else ()
+    return {variable_setting(name): MARK if value else None for name, value in variables}
+
+
+def variable_setting(name: str) -> str:
+    """Returns the dotted name of the setting that is a start task's variable."""
+    return f"{VARIABLES}.{name}"
+
+
+def settings_event(pool_id: str, created: datetime, changes: Sequence[SettingChange], *, more: int = 0) -> BatchEvent:
+    """Returns the event of changes that one read found, at least one; `more` of them aren't listed.
 
     Its identity follows from the pool, the time of the change and its values, so whoever finds it again repeats it.
     """
@@ -86,7 +128,8 @@ def settings_event(pool_id: str, created: datetime, changes: Sequence[SettingCha
     listed = [{"name": one.name, "before": one.before, "after": one.after} for one in changes]
     parts = ["pool", key_of(pool_id), to_milliseconds(created), to_milliseconds(at), listed]
     identity = blake2b(msgspec.json.encode(parts), digest_size=IDENTITY_BYTES).digest()
-    return BatchEvent(at, SETTINGS_CHANGE, None, None, pool_id, None, {CHANGES: listed}, identity)
+    properties = {CHANGES: listed, **({MORE_CHANGES: more} if more else {})}
+    return BatchEvent(at, SETTINGS_CHANGE, None, None, pool_id, None, properties, identity)
 
 
 def _by_name(pool: HasSettings) -> dict[str, str]:
@@ -100,10 +143,16 @@ def _by_name(pool: HasSettings) -> dict[str, str]:
         found["startTask"] = {
             "commandLine": task.command_line, "environmentSettings": variables,
             "waitForSuccess": task.waits_for_success, "maxTaskRetryCount": task.retries,
+            **(msgspec.to_builtins(task.settings) if task.settings else {}),
         }  # fmt: skip
     if pool.settings:
         found |= msgspec.to_builtins(pool.settings)
-    return dict(_leaves(found, ""))
+    return texts_of(found)
+
+
+def texts_of(settings: Mapping[str, Any], path: str = "") -> dict[str, str]:
+    """Returns each setting that has a value as text, by its dotted name behind `path`; lists are in no order."""
+    return dict(_leaves(settings, path))
 
 
 def _leaves(found: Mapping[str, Any], path: str) -> Iterable[tuple[str, str]]:
@@ -125,12 +174,17 @@ def _text_in_list(value: Any) -> str:
 
 
 def _cut(before: str | None, after: str | None) -> tuple[str | None, str | None]:
-    """Returns the values; of long ones the part around the first difference."""
+    """Returns the values; of long ones the part around the first difference, or hidden part."""
     if max(len(before or ""), len(after or "")) <= _MAX_TEXT:
         return before, after
-    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before or "", after or "", strict=False)))
+    pairs = zip(before or "", after or "", strict=False)
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) if before != after else _hidden_at(after)
     start = max(alike - _CONTEXT, 0)
     return _part(before, start), _part(after, start)
+
+
+def _hidden_at(text: str | None) -> int:
+    return max((text or "").find(MARK), 0)
 
 
 def _part(text: str | None, start: int) -> str | None:

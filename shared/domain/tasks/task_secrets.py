@@ -114,13 +114,18 @@ def let_through[T: ShownProperties](sent: Any, kind: type[T]) -> tuple[T, tuple[
 
     Raises msgspec.ValidationError for invalid input.
     """
-    shown: T = _shown(msgspec.convert(sent, kind, strict=False))
+    shown = without_secrets(msgspec.convert(sent, kind, strict=False))
     omitted = dict.fromkeys(redacted(name) for name in _unknown(sent, kind, ""))
     return shown, tuple(omitted)[:_MAX_OMITTED]
 
 
+def without_secrets[T: ShownProperties](found: T) -> T:
+    """Returns properties without secrets."""
+    shown: T = _shown(found)
+    return shown
+
+
 def _shown(value: Any) -> Any:
-    """Returns a value without secrets."""
     if isinstance(value, NameValue) and value.name and MARK in redacted(f"{value.name}=x"):
         return NameValue(name=redacted(value.name), value=value.value and MARK)
     if isinstance(value, ShownProperties):

@@ -268,7 +268,9 @@ def _settings_event(before: Pool | None, pool: Pool) -> BatchEvent | None:
     if before is None or before.facts.last_modified == at:
         return None
     changes = [change for change in pool.changes if change.at == at]
-    return settings_event(pool.facts.id, pool.facts.creation_time, changes) if changes else None
+    if not changes:
+        return None
+    return settings_event(pool.facts.id, pool.facts.creation_time, changes, more=pool.changes_left_out)
 
 
 def _age_order(pool: Pool) -> tuple[float, str]:

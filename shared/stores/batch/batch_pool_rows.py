@@ -1,27 +1,32 @@
 """Converts the Batch service's JSON of pools, without secrets. Field names: REST 2025-06-01.
 
 Properties that mostly hold secrets aren't requested: `POOL_FIELDS` omits users and mounts. A start task is sent whole;
-only its redacted command line and the names of its environment variables are kept, as any value may be a secret. Of
-the machines' configuration only the properties of `MachineSettings` are kept, so no registries and extensions.
+kept are its redacted command line, the names of its environment variables, as any value may be a secret, and the
+properties of `StartTaskSettings`. Of the machines' configuration only the properties of `MachineSettings` are kept, so
+no registries and extensions. Of what is redacted a short digest shows later whether it changed.
 
 A setting of an unexpected type doesn't make its pool unreadable: it is left out, and `settings_left_out` names it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from msgspec import UNSET, Raw, Struct, UnsetType, ValidationError, convert
+from msgspec import UNSET, Raw, Struct, UnsetType, ValidationError, convert, to_builtins
 from msgspec.json import Decoder, decode, encode
 
+from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, parse_milliseconds
 from shared.domain.core.well_typed import well_typed
-from shared.domain.pools.machine_settings import MachineSettings
+from shared.domain.pools.machine_settings import MachineSettings, StartTaskSettings
 from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Problem, StartTask
+from shared.domain.pools.setting_changes import texts_of, variable_setting
+from shared.domain.redaction.digests import short_digest
 from shared.domain.redaction.redaction import MARK, redacted
-from shared.domain.tasks.task_secrets import let_through
+from shared.domain.tasks.task_details import ContainerSettings, ResourceFile, ShownProperties, UserIdentity
+from shared.domain.tasks.task_secrets import without_secrets
 from shared.stores.batch.batch_rows import NONSENSE, Rows
 
 POOL_FIELDS = (
@@ -30,7 +35,7 @@ POOL_FIELDS = (
     "targetDedicatedNodes", "targetLowPriorityNodes", "taskSlotsPerNode", "resizeErrors", "enableAutoScale",
     "autoScaleFormula", "autoScaleEvaluationInterval", "autoScaleRun", "startTask", "virtualMachineConfiguration",
     "networkConfiguration", "taskSchedulingPolicy", "enableInterNodeCommunication", "upgradePolicy", "identity",
-    "metadata", "lastModified",
+    "metadata", "applicationPackageReferences", "lastModified",
 )  # fmt: skip
 
 SIZES_SINCE = "2026-10-01"
@@ -61,6 +66,9 @@ class _StartTask(Struct, rename="camel"):
     environment_settings: list[_Setting] | None = None
     wait_for_success: bool | None = None
     max_task_retry_count: int | None = None
+    resource_files: list[ResourceFile] | None = None
+    container_settings: ContainerSettings | None = None
+    user_identity: UserIdentity | None = None
 
 
 class _Evaluation(Struct):
@@ -80,6 +88,7 @@ class _Settings(Struct, rename="camel", omit_defaults=True):
     upgrade_policy: Raw | UnsetType = UNSET
     identity: Raw | UnsetType = UNSET
     metadata: Raw | UnsetType = UNSET
+    application_package_references: Raw | UnsetType = UNSET
 
 
 class _OwnSettings(Struct, rename="camel"):
@@ -143,7 +152,9 @@ def page_of[T](body: bytes, what: str, parse: Callable[[bytes], T]) -> tuple[Pag
 def pool_of(body: bytes) -> PoolFacts:
     """Returns one pool. Raises one of NONSENSE if it is invalid."""
     row, left_out = _row_of(body)
-    settings, more_left_out = _machine_settings(encode(_SETTINGS.decode(body)))
+    (settings, hidden), more_left_out = _machine_settings(encode(_SETTINGS.decode(body)))
+    is_scaled, key = _is_autoscaled(row, left_out), key_of(row.id)
+    hidden = {**hidden, **_own_hidden(row, is_scaled=is_scaled)}
     return PoolFacts(
         id=row.id,
         creation_time=time_of(row.creation_time),
@@ -156,12 +167,13 @@ def pool_of(body: bytes) -> PoolFacts:
         spot=Size(row.current_low_priority_nodes or 0, row.target_low_priority_nodes),
         slots_per_node=max(row.task_slots_per_node or 1, 1),
         resize_errors=tuple(map(_problem, row.resize_errors or ())),
-        auto_scale=_auto_scale(row) if _is_autoscaled(row, left_out) else None,
+        auto_scale=_auto_scale(row) if is_scaled else None,
         start_task=_start_task(row.start_task) if row.start_task else None,
         display_name=_clean(row.display_name),
         settings=settings,
         last_modified=maybe_time(row.last_modified),
         settings_left_out=(*left_out, *more_left_out),
+        hidden={name: short_digest(key, name, text) for name, text in hidden.items()},
     )
 
 
@@ -176,18 +188,61 @@ def _row_of(body: bytes) -> tuple[_Pool, tuple[str, ...]]:
         return convert(others | kept, _Pool, strict=False), left_out
 
 
+class _Shown[T](NamedTuple):
+    """Settings without secrets, and the texts of those that have any, by dotted name."""
+
+    settings: T
+    hidden: Mapping[str, str]
+
+
 @lru_cache(_MAX_KNOWN)
-def _machine_settings(sent: bytes) -> tuple[MachineSettings, tuple[str, ...]]:
+def _machine_settings(sent: bytes) -> tuple[_Shown[MachineSettings], tuple[str, ...]]:
     """Returns settings without secrets, and the names of those of an unexpected type.
 
     They are the same in nearly every answer, and removing secrets takes long.
     """
     found = decode(sent)
     try:
-        return let_through(found, MachineSettings)[0], ()
+        return _shown(convert(found, MachineSettings, strict=False)), ()
     except ValidationError:
         kept, left_out = well_typed(found, MachineSettings)
-        return let_through(kept, MachineSettings)[0], left_out
+        return _shown(convert(kept, MachineSettings, strict=False)), left_out
+
+
+@lru_cache(_MAX_KNOWN)
+def _start_settings(sent: bytes) -> _Shown[StartTaskSettings]:
+    return _shown(decode(sent, type=StartTaskSettings), "startTask.")
+
+
+def _shown[T: ShownProperties](found: T, path: str = "") -> _Shown[T]:
+    settings = without_secrets(found)
+    shown = texts_of(to_builtins(settings), path)
+    sent = texts_of(to_builtins(found), path)
+    return _Shown(settings, {name: text for name, text in sent.items() if shown.get(name) != text})
+
+
+def _own_hidden(row: _Pool, *, is_scaled: bool) -> dict[str, str]:
+    """Returns the texts with secrets of a pool's formula and start task, by dotted name."""
+    task = row.start_task
+    texts = {
+        "autoScaleFormula": row.auto_scale_formula if is_scaled else None,
+        "startTask.commandLine": task.command_line if task else None,
+    }
+    hidden = {name: text for name, text in texts.items() if text and _clean(text) != text}
+    for setting in (task.environment_settings if task else None) or ():
+        if setting.value:
+            hidden[variable_setting(_redacted(setting.name))] = setting.value
+    return hidden | dict(_start_settings(_start_bytes(task)).hidden if task else {})
+
+
+def _start_bytes(task: _StartTask) -> bytes:
+    return encode(
+        StartTaskSettings(
+            resource_files=task.resource_files,
+            container_settings=task.container_settings,
+            user_identity=task.user_identity,
+        )
+    )
 
 
 def _is_autoscaled(row: _Pool, left_out: Sequence[str]) -> bool:
@@ -209,17 +264,18 @@ def _auto_scale(row: _Pool) -> AutoScale:
 def _start_task(task: _StartTask) -> StartTask:
     settings = task.environment_settings or ()
     return StartTask(
-        command_line=redacted(task.command_line),
-        environment=tuple((_variable(setting.name), MARK if setting.value else "") for setting in settings),
+        command_line=_redacted(task.command_line),
+        environment=tuple((_redacted(setting.name), MARK if setting.value else "") for setting in settings),
         waits_for_success=task.wait_for_success is not False,
         retries=task.max_task_retry_count or 0,
+        settings=_start_settings(_start_bytes(task)).settings,
     )
 
 
 @lru_cache(_MAX_KNOWN)
-def _variable(name: str) -> str:
-    """Returns a variable's name, in which somebody may have written a secret, without it."""
-    return redacted(name)
+def _redacted(text: str) -> str:
+    """Returns a text without secrets, such as the name of a variable, in which somebody may have written one."""
+    return redacted(text)
 
 
 def _problem(found: ErrorRow) -> Problem:
@@ -227,7 +283,7 @@ def _problem(found: ErrorRow) -> Problem:
 
 
 def _clean(text: str | None) -> str | None:
-    return redacted(text) if text else text
+    return _redacted(text) if text else text
 
 
 def time_of(text: str) -> datetime:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from shared.domain.events.event_sentences import sentence_of
-from shared.domain.pools.machine_settings import Image, Machine, MachineSettings, SchedulingPolicy
+from shared.domain.pools.machine_settings import Image, Machine, MachineSettings, SchedulingPolicy, StartTaskSettings
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import AutoScale, StartTask
 from shared.domain.pools.pools import first_seen
 from shared.domain.pools.setting_changes import MAX_CHANGES, SettingChange, changes_between, settings_event
-from shared.domain.tasks.task_details import NameValue
+from shared.domain.tasks.task_details import NameValue, ResourceFile
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=5)
@@ -127,6 +127,66 @@ def test_a_pool_keeps_its_latest_changes_and_a_recreated_one_begins_anew() -> No
         pool = pool.seen(replace(FACTS, slots_per_node=number, last_modified=at), at)
     assert [change.after for change in pool.changes] == [str(number) for number in range(MAX_CHANGES + 4, 4, -1)]
     assert pool.seen(replace(FACTS, creation_time=LATER), LATER).changes == ()
+
+
+SECRET = "startTask.environmentSettings.KEY"
+
+
+@pytest.mark.parametrize(("before", "after", "names"), [
+    ({SECRET: 1}, {SECRET: 2}, [SECRET]),
+    ({SECRET: 1}, {SECRET: 1}, []),
+    (None, {SECRET: 2}, []),
+    ({SECRET: 1, "startTask.commandLine": 1}, {SECRET: 1, "startTask.commandLine": 2}, ["startTask.commandLine"]),
+])  # fmt: skip
+def test_a_changed_digest_is_a_change_of_a_hidden_value(
+    before: dict[str, int] | None, after: dict[str, int], names: list[str]
+) -> None:
+    task = StartTask("run --token ***", (("KEY", "[redacted]"),))
+    found = changes_between(replace(FACTS, start_task=task, hidden=before), changed(start_task=task, hidden=after))
+    assert [change.name for change in found] == names
+    assert all(change.before == change.after for change in found)
+
+
+def test_a_variable_that_gets_or_loses_its_value_changes_and_values_of_old_rows_are_never_shown() -> None:
+    def with_value(value: str) -> StartTask:
+        return StartTask("run", (("KEY", value), ("OTHER", "")))
+
+    empty = replace(FACTS, start_task=with_value(""), hidden={})
+    (found,) = changes_between(empty, changed(start_task=with_value("hunter2"), hidden={SECRET: 1}))
+    assert (found.name, found.before, found.after) == (SECRET, None, "[redacted]")
+    (gone,) = changes_between(replace(FACTS, start_task=with_value("hunter2")), changed(start_task=with_value("")))
+    assert (gone.name, gone.before, gone.after) == (SECRET, "[redacted]", None)
+    left_out = changed(start_task=with_value(""), settings_left_out=("startTask.environmentSettings.value",))
+    assert changes_between(replace(FACTS, start_task=with_value("x")), left_out) == ()
+
+
+def test_settings_that_an_earlier_version_did_not_keep_are_compared_once_they_are() -> None:
+    def with_files(*paths: str) -> StartTask:
+        return StartTask("run", settings=StartTaskSettings(resource_files=[ResourceFile(file_path=p) for p in paths]))
+
+    before, after = replace(FACTS, start_task=StartTask("run")), changed(start_task=with_files("a"), hidden={})
+    assert changes_between(before, after) == ()
+    later = replace(after, start_task=with_files("b"), last_modified=LATER + timedelta(minutes=1))
+    (found,) = changes_between(after, later)
+    assert (found.name, found.before, found.after) == (
+        "startTask.resourceFiles", '[{"filePath":"a"}]', '[{"filePath":"b"}]',
+    )  # fmt: skip
+
+
+def test_more_changes_at_once_than_are_kept_are_counted_until_the_next_change() -> None:
+    names = [f"NAME{number:02}" for number in range(MAX_CHANGES + 3)]
+    task = StartTask("run", tuple((name, "***") for name in names))
+    digests = [{f"startTask.environmentSettings.{name}": digest for name in names} for digest in (1, 2)]
+    pool = first_seen(replace(FACTS, start_task=task, hidden=digests[0]), NOW)
+    pool = pool.seen(changed(start_task=task, hidden=digests[1]), LATER)
+    assert (len(pool.changes), pool.changes_left_out) == (MAX_CHANGES, 3)
+    event = settings_event("Pool", NOW, pool.changes, more=pool.changes_left_out)
+    assert event.properties["moreChanges"] == 3
+    assert sentence_of(event).endswith("; and 18 more.")
+    same = pool.seen(replace(pool.facts, state="deleting"), LATER)
+    assert same.changes_left_out == 3
+    at = LATER + timedelta(minutes=1)
+    assert pool.seen(replace(pool.facts, slots_per_node=9, last_modified=at), at).changes_left_out == 0
 
 
 def test_the_event_names_the_first_changes_and_follows_from_pool_time_and_values() -> None:

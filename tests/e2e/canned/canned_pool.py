@@ -50,6 +50,7 @@ def pool(name: str, *, account: str = "demo", nodes: dict[str, int] | None = Non
         "settings": None,
         "settingsLeftOut": [],
         "settingChanges": [],
+        "settingChangesLeftOut": 0,
         "retirements": [],
     } | changes
 

@@ -260,3 +260,46 @@ async def test_a_changed_setting_is_in_the_feed_and_with_the_pool(world: World) 
     assert {change["time"] for change in found} == {event["time"]}
     assert event["summary"].startswith("Settings of the pool 'pool' changed: metadata none -> [")
     assert [one["name"] for one in event["properties"]["changes"]] == sorted(change["name"] for change in found)
+
+
+async def test_a_changed_value_of_a_variable_another_file_and_another_package_are_events_without_secrets(
+    world: World,
+) -> None:
+    def task(value: str, file: str) -> models.BatchStartTask:
+        return models.BatchStartTask(
+            command_line="/bin/true",
+            environment_settings=[models.EnvironmentSetting(name="API_KEY", value=value)],
+            resource_files=[models.ResourceFile(http_url=f"https://store/in/{file}?sig={value}", file_path=file)],
+        )
+
+    def update(value: str, file: str, version: str) -> models.BatchPoolUpdateOptions:
+        package = models.BatchApplicationPackageReference(application_id="blender", version=version)
+        return models.BatchPoolUpdateOptions(start_task=task(value, file), application_package_references=[package])
+
+    await add_pool(world.batch, "secretive", nodes=1)
+    await world.batch.update_pool("secretive", update("hunter2-first", "a.zip", "4.1"))
+    await polled(world)
+    world.advance(5)
+    await world.batch.update_pool("secretive", update("hunter2-second", "b.zip", "4.2"))
+    world.advance(60)
+    await polled(world)
+    listed = await world.get("accounts/demo/events?kind=pool.settings_change&pool=secretive")
+    (event,) = listed.body["value"]
+    assert event["properties"]["changes"] == [
+        {
+            "name": "applicationPackageReferences",
+            "before": '[{"applicationId":"blender","version":"4.1"}]',
+            "after": '[{"applicationId":"blender","version":"4.2"}]',
+        },
+        {"name": "startTask.environmentSettings.API_KEY", "before": "[redacted]", "after": "[redacted]"},
+        {
+            "name": "startTask.resourceFiles",
+            "before": '[{"filePath":"a.zip","httpUrl":"https://store/in/a.zip?[redacted]"}]',
+            "after": '[{"filePath":"b.zip","httpUrl":"https://store/in/b.zip?[redacted]"}]',
+        },
+    ]
+    shown = (await pools(world))["secretive"]
+    assert [change["name"] for change in shown["settingChanges"]] == [
+        change["name"] for change in event["properties"]["changes"]
+    ]
+    assert shown["settingChangesLeftOut"] == 0

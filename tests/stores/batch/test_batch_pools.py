@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -99,6 +100,7 @@ def test_settings_of_an_unexpected_type_are_left_out_and_named_and_the_pool_stay
     ({"commandLine": "run", "environmentSettings": [{"name": "A", "value": 5}]},
      ("startTask.environmentSettings.value",)),
     ({"commandLine": "run", "environmentSettings": [{"value": "b"}]}, ("startTask.environmentSettings",)),
+    ({"commandLine": "run", "resourceFiles": "all"}, ("startTask.resourceFiles",)),
     ({"commandLine": ["run"]}, ("startTask",)),
 ])  # fmt: skip
 def test_of_a_start_task_the_readable_part_is_kept(sent: dict[str, Any], left_out: tuple[str, ...]) -> None:
@@ -134,6 +136,70 @@ def test_a_start_task_is_kept_without_its_secrets() -> None:
     )  # fmt: skip
     assert (facts.start_task.waits_for_success, facts.start_task.retries) == (False, 2)
     assert "hunter2" not in repr(facts)
+
+
+def with_secrets(secret: str) -> dict[str, Any]:
+    """Returns a pool with a secret in each setting that may have one."""
+    files = [{"httpUrl": f"https://a/b.zip?sig={secret}", "filePath": "b.zip"}, {"autoStorageContainerName": "in"}]
+    registry = {"username": "u", "password": secret, "registryServer": "https://r"}
+    return POOL | {
+        "enableAutoScale": True,
+        "autoScaleFormula": f"$password = '{secret}';",
+        "metadata": [{"name": "team", "value": "a"}, {"name": "apiKey", "value": secret}],
+        "applicationPackageReferences": [{"applicationId": "blender", "version": "4.2"}],
+        "startTask": {
+            "commandLine": f"run --token {secret}",
+            "environmentSettings": [{"name": "MODE", "value": secret}, {"name": "EMPTY", "value": ""}],
+            "resourceFiles": files,
+            "containerSettings": {
+                "imageName": "r/tool:1",
+                "containerRunOptions": f"-e A={secret}",
+                "registry": registry,
+            },
+            "userIdentity": {"username": "u", "password": secret},
+        },
+    }
+
+
+def test_of_a_hidden_value_only_a_short_digest_is_kept_by_which_its_change_is_seen() -> None:
+    first, again, other, elsewhere = (
+        pool_of(json.dumps(row).encode())
+        for row in (
+            with_secrets("hunter2-hunter2"), with_secrets("hunter2-hunter2"), with_secrets("correct-horse"),
+            with_secrets("hunter2-hunter2") | {"id": "another"},
+        )
+    )  # fmt: skip
+    assert (first, "hunter2" in repr(first), "hunter2" in encode(first).decode()) == (again, False, False)
+    assert replace(first, hidden=None) == replace(other, hidden=None)
+    assert first.hidden
+    assert other.hidden
+    assert sorted(first.hidden) == [
+        "autoScaleFormula", "metadata", "startTask.commandLine", "startTask.containerSettings.containerRunOptions",
+        "startTask.containerSettings.registry.password", "startTask.environmentSettings.MODE",
+        "startTask.resourceFiles", "startTask.userIdentity.password",
+    ]  # fmt: skip
+    assert all(first.hidden[name] != other.hidden[name] for name in first.hidden)
+    assert first.hidden != elsewhere.hidden
+    assert all(0 <= digest < 4096 for digest in first.hidden.values())
+
+
+def test_files_container_and_packages_of_a_pool_are_kept_without_secrets() -> None:
+    facts = pool_of(json.dumps(with_secrets("hunter2-hunter2")).encode())
+    assert facts.settings
+    assert facts.start_task
+    assert json.loads(encode(facts.settings))["applicationPackageReferences"] == [
+        {"applicationId": "blender", "version": "4.2"}
+    ]
+    assert json.loads(encode(facts.start_task.settings)) == {
+        "resourceFiles": [
+            {"httpUrl": "https://a/b.zip?[redacted]", "filePath": "b.zip"}, {"autoStorageContainerName": "in"},
+        ],
+        "containerSettings": {
+            "imageName": "r/tool:1", "containerRunOptions": "-e A=[redacted]",
+            "registry": {"username": "u", "password": "[redacted]", "registryServer": "https://r"},
+        },
+        "userIdentity": {"username": "u", "password": "[redacted]"},
+    }  # fmt: skip
 
 
 def test_the_settings_of_machines_are_kept_without_what_may_hold_secrets() -> None:

@@ -31,7 +31,7 @@ from shared.domain.nodes.start_ups import StartUp
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
-from shared.domain.pools.machine_settings import MachineSettings
+from shared.domain.pools.machine_settings import MachineSettings, StartTaskSettings
 from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_samples import PoolNumbers, PoolSample
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
@@ -140,8 +140,8 @@ _ROUND = Round(
 _POOL_FACTS = PoolFacts(
     "Pool Ä", T0, "active", T0, "standard_d4s_v5", "steady", T0, Size(2, 3), Size(1), 4,
     (Problem("AllocationFailed", "message"),), AutoScale("formula", "PT5M", T0, "results", Problem("code", "message")),
-    StartTask("run", (("NAME", "value"),), waits_for_success=False, retries=1), "Shown",
-    filled(MachineSettings), _T1, ("displayName",),
+    StartTask("run", (("NAME", "value"),), waits_for_success=False, retries=1, settings=filled(StartTaskSettings)),
+    "Shown", filled(MachineSettings), _T1, ("displayName",), {"startTask.environmentSettings.NAME": 7},
 )  # fmt: skip
 _TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3),)))
 _SIZES = (SizeSummary("standard_d4s_v5", 2, 1, 3), SizeSummary("standard_e4s_v5", 1, 1, 0))
@@ -152,7 +152,7 @@ POOL = Pool(
     _POOL_FACTS, T0, (ResizeError("AllocationFailed", "message", T0, T0, _T1, 2, _T2, _T1),),
     NodesSnapshot(T0, T0, "fullRead", _SUMMARY, "digest", "doubt", _TALLY, ((_MS, 2),)), _POOL_SAMPLE, (_POOL_SAMPLE,),
     (Evaluation(T0, "results", Problem("code", "message")),),
-    (SettingChange(T0, "vmSize", "standard_d2s_v5", "standard_d4s_v5"),), (Resize(_MS, _MS + 9),),
+    (SettingChange(T0, "vmSize", "standard_d2s_v5", "standard_d4s_v5"),), (Resize(_MS, _MS + 9),), 2,
 )  # fmt: skip
 _START_UP = StartUp(
     "node", _MS, "standard_d4s_v5", "publisher/offer/sku", "awaited", _MS - 1, _MS + 1, _MS + 2, _MS + 3, _MS + 4,

@@ -5,7 +5,7 @@ import { pathOfPool } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { formatExactTime } from "../format/dates.ts";
 import { formatSeconds, parseDuration } from "../format/durations.ts";
-import { formatCount } from "../format/numbers.ts";
+import { formatCount, plural } from "../format/numbers.ts";
 import { agentVersionsText } from "../nodes/summaries.ts";
 import { FailureText } from "../ui/page/ErrorNotice.tsx";
 import { TitledCard } from "../ui/page/TitledCard.tsx";
@@ -46,7 +46,7 @@ export function PoolSetup({ pool }: { pool: Pool }) {
           <AgentVersions versions={pool.nodeAgentVersions} />
           {pool.settings ? <Fields value={pool.settings} /> : <p class="soft">Not read yet.</p>}
           <LeftOut names={pool.settingsLeftOut} />
-          <SettingChanges changes={pool.settingChanges} />
+          <SettingChanges changes={pool.settingChanges} more={pool.settingChangesLeftOut} />
         </div>
       </TitledCard>
     </div>
@@ -91,7 +91,7 @@ function LeftOut({ names }: { names: string[] }) {
   );
 }
 
-function SettingChanges({ changes }: { changes: SettingChange[] }) {
+function SettingChanges({ changes, more }: { changes: SettingChange[]; more: number }) {
   if (!changes.length) return null;
   return (
     <section aria-label="Changes">
@@ -106,6 +106,7 @@ function SettingChanges({ changes }: { changes: SettingChange[] }) {
           </li>
         ))}
       </ol>
+      {more > 0 && <p class="soft">With the last ones {plural(more, "more change")} that aren't kept</p>}
     </section>
   );
 }

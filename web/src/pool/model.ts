@@ -96,6 +96,7 @@ export interface Pool {
   settingsLeftOut: string[];
   /** The latest 20, the last one first. */
   settingChanges: SettingChange[];
+  settingChangesLeftOut: number;
   retirements: Retirement[];
   verdict: Verdict;
 }

@@ -23,6 +23,7 @@ function pool(change: Partial<Pool>): Pool {
     resizeErrors: [],
     settingsLeftOut: [],
     settingChanges: [],
+    settingChangesLeftOut: 0,
     retirements: [],
     autoScale: null,
     verdict: { level: "exact", reason: "" },
