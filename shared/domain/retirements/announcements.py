@@ -57,9 +57,9 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
     read_on: date
 
     @property
-    def key(self) -> tuple[str, date | None]:
-        """Its id and last day: images of one id may end on several days, as Batch lists them by region."""
-        return self.id, self.last_day
+    def key(self) -> tuple[str, date | None, str]:
+        """Its id, last day and text: images of one id may end on several days, as Batch lists them by region."""
+        return self.id, self.last_day, self.what
 
     def days_left(self, today: date) -> int | None:
         """Returns the days until the last day, negative after it; None where no day is known."""
@@ -94,7 +94,7 @@ def announcements() -> tuple[Announcement, ...]:
 
 
 def with_more(*more: Iterable[Announcement]) -> tuple[Announcement, ...]:
-    """Returns all announcements with others, in the same order; of equal ids and days the first counts."""
+    """Returns all announcements with others, in the same order; of equal ones the first counts."""
     found = {one.key: one for one in (*(one for some in more for one in some), *announcements())}
     return tuple(sorted(found.values(), key=_order))
 

@@ -1,31 +1,61 @@
-"""Batch's own list of supported images, and the retirements in it: images whose support ends on a known day."""
+"""Batch's own list of supported images, and the retirements in it: images whose support ends, or that left the list.
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+An image may be listed with several node agents, each with an end of its own.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from shared.domain.retirements.announcements import OWN_IMAGE, Announcement
 
 _SOURCE = "https://learn.microsoft.com/rest/api/batchservice/pools/list-supported-images"
 _LIST = "`az batch pool supported-images list` shows all that Batch supports"
+_WINDOWS = "batch.node.windows"
 
 
 @dataclass(frozen=True, slots=True)
 class SupportedImage:
-    """An image of the marketplace, `publisher/offer/sku`, its node agent, and the day on which its support ends."""
+    """An image of the marketplace, `publisher/offer/sku`, with a node agent, and the day on which its support ends.
+
+    `last_listed` is None while Batch lists it, later the day of the last list that had it.
+    """
 
     name: str
     node_agent_sku: str
     ends: date | None = None
+    last_listed: date | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.name.lower(), self.node_agent_sku.lower()
+
+    @property
+    def is_ending(self) -> bool:
+        return self.ends is not None or self.last_listed is not None
+
+    @property
+    def until(self) -> date:
+        """Returns the day until which it may be used, as far as known."""
+        return self.ends or self.last_listed or date.max
 
 
 @dataclass(frozen=True, slots=True)
 class SupportedImages:
-    """The images that an account's region supports, as listed at a time."""
+    """The images that an account's region supports, as listed at a time, and those that earlier lists had."""
 
     as_of: datetime
     images: tuple[SupportedImage, ...] = ()
     etag: str | None = None
+
+    def after(self, earlier: "SupportedImages") -> "SupportedImages":
+        """Returns this list with the images that only the earlier one has, as they were listed last.
+
+        Pools may still run on them. They are some tens a year, and kept for good.
+        """
+        listed, day = {image.key for image in self.images}, earlier.as_of.date()
+        gone = (replace(image, last_listed=image.last_listed or day) for image in earlier.images)
+        return replace(self, images=(*self.images, *(image for image in gone if image.key not in listed)))
 
 
 def announcements_in(found: SupportedImages) -> list[Announcement]:
@@ -33,43 +63,94 @@ def announcements_in(found: SupportedImages) -> list[Announcement]:
 
     An agent has an end only where each of its images has one.
     """
-    ends = dict[str, date]()
-    agents = dict[str, list[date | None]]()
-    for image in found.images:
-        agents.setdefault(image.node_agent_sku.lower(), []).append(image.ends)
-        if image.ends:
-            name = image.name.lower()
-            ends[name] = min(image.ends, ends.get(name, image.ends))
+    by_name, by_agent = dict[str, dict[str, SupportedImage]](), dict[str, list[SupportedImage]]()
+    for image in sorted(found.images, key=lambda image: (image.last_listed is not None, image.until)):
+        name, agent = image.key
+        by_name.setdefault(name, {}).setdefault(agent, image)
+        by_agent.setdefault(agent, []).append(image)
+    choices = [min(of_name.values(), key=lambda image: image.until) for of_name in by_name.values()]
     read = found.as_of.date()
-    kept = [image.name for image in found.images if image.ends is None]
-    of_images = [_of_image(name, last, kept, read) for name, last in ends.items()]
-    ended = {agent: [day for day in days if day] for agent, days in agents.items() if None not in days}
-    return of_images + [_of_agent(agent, max(days), read) for agent, days in ended.items()]
+    of_images = [one for name, agents in by_name.items() for one in _of_image(name, agents, choices, read)]
+    return of_images + [one for agent, images in by_agent.items() for one in _of_agent(agent, images, read)]
 
 
-def _of_image(name: str, last: date, kept: Iterable[str], read: date) -> Announcement:
-    publisher = name.partition("/")[0] + "/"
-    other = max((one for one in kept if one.lower().startswith(publisher)), default="")
-    return Announcement(
-        id=f"image:{name}",
-        what=f"The image {name}",
-        when={"image": [name]},
-        last_day=last,
-        effect="Batch's support of the image ends: new nodes may fail, and Batch may scale such pools to 0.",
-        instead=f"{f'An image such as {other}' if other else 'An image that is supported for longer'}; {_LIST}.",
-        source=_SOURCE,
-        read_on=read,
+def _of_image(
+    name: str, agents: dict[str, SupportedImage], choices: Sequence[SupportedImage], read: date
+) -> Iterator[Announcement]:
+    """Yields the ends of an image, one for the node agents with which it ends on the same day."""
+    ending = dict[tuple[date | None, date | None], list[SupportedImage]]()
+    for image in agents.values():
+        if image.is_ending:
+            ending.setdefault((image.ends, image.last_listed), []).append(image)
+    for (last, last_listed), images in ending.items():
+        skus = sorted(image.node_agent_sku.lower() for image in images)
+        of_agents = "" if len(skus) == len(agents) else f" with the node agent {' or '.join(skus)}"
+        others = [image for image in agents.values() if image not in images]
+        yield Announcement(
+            id=f"image:{name}",
+            what=f"The image {name}{of_agents}{_last_listed(last_listed)}",
+            when={"image": [name], **({"nodeAgentSku": skus} if of_agents else {})},
+            last_day=last,
+            effect="Batch's support of the image ends: new nodes may fail, and Batch may scale such pools to 0.",
+            instead=f"{_substitute(images[0], others, choices, read)}; {_LIST}.",
+            source=_SOURCE,
+            read_on=last_listed or read,
+        )
+
+
+def _substitute(
+    image: SupportedImage, others: Iterable[SupportedImage], choices: Sequence[SupportedImage], read: date
+) -> str:
+    """Returns what to use instead of an image: itself with another agent, or another of its publisher, the latest."""
+    after = max(read, image.ends or read)
+    if longer := max((one for one in others if _lasts(one, after)), key=lambda one: one.until, default=None):
+        return f"The same image with the node agent {longer.node_agent_sku}{_until(longer)}"
+    found = max(
+        (one for one in choices if _lasts(one, after) and _is_similar(one, image)),
+        key=lambda one: (one.until == date.max, _family(one) == _family(image), one.until, one.name),
+        default=None,
     )
+    return f"An image such as {found.name}{_until(found)}" if found else "An image that is supported for longer"
 
 
-def _of_agent(agent: str, last: date, read: date) -> Announcement:
-    return Announcement(
+def _lasts(image: SupportedImage, after: date) -> bool:
+    return image.last_listed is None and image.until > after
+
+
+def _is_similar(one: SupportedImage, other: SupportedImage) -> bool:
+    """Returns whether two images are of one publisher, and both of Windows or neither."""
+    publishers = [image.key[0].partition("/")[0] for image in (one, other)]
+    windows = [_family(image) == _WINDOWS for image in (one, other)]
+    return publishers[0] == publishers[1] and windows[0] == windows[1] and one.key[0] != other.key[0]
+
+
+def _family(image: SupportedImage) -> str:
+    """Returns the agent without its version, such as `batch.node.ubuntu`."""
+    return image.key[1].partition(" ")[0]
+
+
+def _until(image: SupportedImage) -> str:
+    return f" (until {image.ends})" if image.ends else ""
+
+
+def _last_listed(day: date | None) -> str:
+    return f" (no longer listed by Batch, last on {day})" if day else ""
+
+
+def _of_agent(agent: str, images: Collection[SupportedImage], read: date) -> Iterator[Announcement]:
+    """Yields the end of a node agent: that of its last image, unless one is listed without an end."""
+    days = [image.ends for image in images if image.ends]
+    listed = [image for image in images if image.last_listed is None]
+    if any(image.ends is None for image in listed):
+        return
+    last_listed = None if listed else max(image.last_listed for image in images if image.last_listed)
+    yield Announcement(
         id=f"nodeAgentSku:{agent}",
-        what=f"All images with the node agent {agent}",
+        what=f"All images with the node agent {agent}{_last_listed(last_listed)}",
         when={"nodeAgentSku": [agent], "imageKind": [OWN_IMAGE]},
-        last_day=last,
+        last_day=max(days, default=None),
         effect="Batch's support of the last image with this node agent ends, and so that of images of one's own.",
         instead=f"An image with a later node agent; {_LIST}.",
         source=_SOURCE,
-        read_on=read,
+        read_on=last_listed or read,
     )

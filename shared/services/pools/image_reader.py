@@ -32,7 +32,8 @@ class ImageReader:
         self._due = now + _AFTER_FAILURE
         try:
             found = await self._source.fetch_images()
-            await self._images.save(key, replace(found, etag=stored.etag if stored else None))
+            found = replace(found, etag=stored.etag if stored else None)
+            await self._images.save(key, found.after(stored) if stored else found)
         except BatchError as error:
             _LOG.warning("Supported images of %s can't be listed: %s", self._source.account.id, error)
         except CacheConflictError:

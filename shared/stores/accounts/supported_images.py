@@ -3,6 +3,7 @@
 Each is in a partition of its own, so that ticks, which read an account's other rows, don't read it.
 """
 
+import dataclasses
 from datetime import UTC, date, datetime
 
 import msgspec
@@ -29,8 +30,14 @@ class SupportedImageStore:
 
     async def save(self, account_key: str, images: SupportedImages) -> None:
         """Replaces the images under their ETag. Raises CacheConflictError if another host did, StorageError."""
-        listed = [(image.name, image.node_agent_sku, image.ends) for image in images.images]
-        columns = {**schema_of(_KIND), "asOf": images.as_of, **json_columns("images", msgspec.to_builtins(listed))}
+        listed = [(image.name, image.node_agent_sku, image.ends) for image in images.images if not image.last_listed]
+        unlisted = [dataclasses.astuple(image) for image in images.images if image.last_listed]
+        columns = {
+            **schema_of(_KIND),
+            "asOf": images.as_of,
+            **json_columns("images", msgspec.to_builtins(listed)),
+            **json_columns("unlisted", msgspec.to_builtins(unlisted)),
+        }
         await save_row(self._table, row_of(_partition(account_key), _ROW, columns), images.etag)
 
 
@@ -42,7 +49,8 @@ def _images_of(row: Row) -> SupportedImages:
     try:
         with decoding(row, f"row of {row['PartitionKey']},", kind=_KIND):
             listed = msgspec.convert(json_of(row, "images"), list[tuple[str, str, date | None]])
-            images = tuple(SupportedImage(*image) for image in listed)
+            unlisted = msgspec.convert(json_of(row, "unlisted") or [], list[tuple[str, str, date | None, date]])
+            images = tuple(SupportedImage(*image) for image in (*listed, *unlisted))
             return SupportedImages(row["asOf"], images, row["etag"])
     except UnreadableError as error:
         _LOG.warning("The images that Batch supports are listed again: %s", error)

@@ -45,7 +45,10 @@ class BatchImages(BatchLists):
         as_of = found[0][1]
         if as_of is None:
             raise BatchAnswerError(f"{self.account.endpoint} sent a list of supported images that bears no date.")
-        return SupportedImages(as_of, tuple(image for page, _ in found for image in page))
+        images = tuple(image for page, _ in found for image in page)
+        if not images:
+            raise BatchAnswerError(f"{self.account.endpoint} sent a list of supported images without any.")
+        return SupportedImages(as_of, images)
 
 
 def _images_of(body: bytes) -> tuple[list[SupportedImage], str | None]:

@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -17,7 +17,7 @@ from shared.domain.retirements.app_properties import AppProperties
 from shared.domain.retirements.retirement_finding import retirement_finding
 from shared.domain.retirements.supported_images import SupportedImage, SupportedImages, announcements_in
 
-NOW = datetime(2026, 11, 29, tzinfo=UTC)
+NOW, DAY = datetime(2026, 11, 29, tzinfo=UTC), timedelta(days=1)
 UBUNTU, WINDOWS = "batch.node.ubuntu {}", "batch.node.windows amd64"
 ENTRY = {
     "id": "old", "what": "Old things", "when": {"vmSize": ["standard_a#"]}, "lastDay": "2027-01-01",
@@ -281,6 +281,68 @@ def test_images_of_batchs_list_end_on_their_days_and_own_images_with_the_last_of
     assert {name for name, one in found.items() if one.concerns(own)} == {"nodeAgentSku:batch.node.ubuntu 22.04"}
     assert "such as canonical/ubuntu-24_04-lts/server" in found[f"image:{JAMMY}"].instead
     assert all(one.read_on == NOW.date() for one in found.values())
+
+
+def test_an_image_that_batch_lists_no_more_keeps_its_last_known_end() -> None:
+    later = replace(IMAGES, as_of=NOW + DAY, images=IMAGES.images[2:]).after(IMAGES)
+    found = {one.id: one for one in announcements_in(replace(later, as_of=NOW + 2 * DAY).after(later))}
+    gone = found[f"image:{JAMMY}"]
+    assert (gone.last_day, gone.read_on) == (date(2027, 6, 1), NOW.date())
+    assert gone.what == f"The image {JAMMY} (no longer listed by Batch, last on 2026-11-29)"
+    assert gone.concerns(of_agent(UBUNTU.format("22.04"), JAMMY))
+    agent = found["nodeAgentSku:batch.node.ubuntu 22.04"]
+    assert agent.what.endswith("22.04 (no longer listed by Batch, last on 2026-11-29)")
+    assert agent.last_day == date(2027, 6, 30)
+    assert found["image:canonical/ubuntu-24_04-lts/minimal"].read_on == (NOW + 2 * DAY).date()
+    finding = retirement_finding(gone, "p", date(2027, 5, 30))
+    assert finding is not None
+    assert "(no longer listed by Batch, last on 2026-11-29) ends in 2 days, on 2027-06-01" in finding.sentence
+
+
+def test_an_image_that_is_listed_again_is_as_listed_and_one_gone_without_an_end_has_no_day() -> None:
+    gone = replace(IMAGES, images=IMAGES.images[:2]).after(IMAGES)
+    found = {one.id: one for one in announcements_in(gone)}
+    server = found["image:canonical/ubuntu-24_04-lts/server"]
+    assert (server.last_day, server.what.endswith("(no longer listed by Batch, last on 2026-11-29)")) == (None, True)
+    again = replace(IMAGES, as_of=NOW + DAY).after(gone)
+    assert again == replace(IMAGES, as_of=NOW + DAY)
+
+
+def images_of(*listed: tuple[str, str, date | None]) -> dict[tuple[str, date | None], Announcement]:
+    images = tuple(SupportedImage(name, f"batch.node.{agent}", ends) for name, agent, ends in listed)
+    return {(one.id, one.last_day): one for one in announcements_in(SupportedImages(NOW, images))}
+
+
+MAY, JUNE, JULY = (date(2027, month, 1) for month in (5, 6, 7))
+
+
+def test_an_image_with_two_agents_ends_with_each_on_its_own_day() -> None:
+    found = images_of(("a/b/c", "x 1", MAY), ("A/b/c", "x 2", JUNE), ("a/b/c", "x 3", None))
+    first, second = found["image:a/b/c", MAY], found["image:a/b/c", JUNE]
+    assert first.what == "The image a/b/c with the node agent batch.node.x 1"
+    assert first.instead.startswith("The same image with the node agent batch.node.x 3; ")
+    pools = [of_agent(f"batch.node.x {number}", "a/b/c") for number in (1, 2, 3)]
+    assert [first.concerns(pool) for pool in pools] == [True, False, False]
+    assert [second.concerns(pool) for pool in pools] == [False, True, False]
+    both = images_of(("a/b/c", "x 1", MAY), ("a/b/c", "x 2", MAY))
+    assert both["image:a/b/c", MAY].when == {"image": ["a/b/c"]}
+    assert both["image:a/b/c", MAY].instead.startswith("An image that is supported for longer; ")
+
+
+@pytest.mark.parametrize(("others", "words"), [
+    ([("a/b/new", "x 2", None)], "An image such as a/b/new; "),
+    (
+        [("a/b/new", "x 2", None), ("a/b/new", "x 1", JUNE), ("a/b/old", "x 1", JULY)],
+        "An image such as a/b/old (until 2027-07-01); ",
+    ),
+    ([("a/b/new", "x 2", JUNE), ("a/b/old", "x 1", JULY)], "An image such as a/b/old (until 2027-07-01); "),
+    ([("a/b/new", "x 2", MAY), ("a/b/z", "x 2", date(2026, 1, 1))], "An image that is supported for longer; "),
+    ([("z/b/new", "x 2", None)], "An image that is supported for longer; "),
+    ([("a/b/new", "windows amd64", None)], "An image that is supported for longer; "),
+    ([("a/b/zoo", "y 2", None), ("a/b/new", "x 2", None)], "An image such as a/b/new; "),
+])  # fmt: skip
+def test_a_substitute_of_an_image_lasts_longer(others: list[tuple[str, str, date | None]], words: str) -> None:
+    assert words in images_of(("a/b/c", "x 1", MAY), *others)["image:a/b/c", MAY].instead
 
 
 def test_announcements_with_others_stay_in_order_and_equal_ones_count_once() -> None:

@@ -10,6 +10,7 @@ import pytest_asyncio
 from azure.batch import models
 
 from local.batch_emulator.core.stamps import stamp
+from local.batch_emulator.wire.images import IMAGES
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World, begin_anew
 from tests.functions.pools.shown_pools import polled
@@ -97,6 +98,28 @@ async def test_images_of_batchs_own_list_are_named_and_listed_once_a_day(world: 
     assert own["leadDays"] in {60, 14, 0}
     assert own["finding"].startswith("The pool 'bullseye' uses it: The image debian/debian-11/11 end")
     assert (await listed(world))[own["id"]]["pools"] == [{"account": "demo", "id": "bullseye", "nodes": 0, "jobs": 0}]
+
+
+async def test_an_image_that_left_batchs_list_still_ends_for_the_pools_that_use_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = models.BatchVmImageReference(publisher="debian", offer="debian-11", sku="11")
+    machine = models.VirtualMachineConfiguration(image_reference=image, node_agent_sku_id="batch.node.debian 11")
+    await world.batch.create_pool(
+        models.BatchPoolCreateOptions(
+            id="bullseye", vm_size="standard_d2s_v5", virtual_machine_configuration=machine, target_dedicated_nodes=0
+        )
+    )
+    await polled(world)
+    listed_on = datetime.fromisoformat(stamp(world.emulator.clock.now)).date()
+    for name in [name for name in IMAGES if name.startswith("debian:debian-11")]:
+        monkeypatch.delitem(IMAGES, name)
+    world.advance(25 * 3600)
+    await polled(world)
+    await polled(world)
+    (own,) = (await world.get("accounts/demo/pools/bullseye")).body["retirements"]
+    assert (own["id"], own["lastDay"], own["readOn"]) == ("image:debian/debian-11/11", "2026-12-10", str(listed_on))
+    assert f"(no longer listed by Batch, last on {listed_on})" in own["finding"]
 
 
 async def test_a_list_for_one_account_has_the_pools_of_no_other_and_an_unknown_account_is_not_found(

@@ -53,6 +53,11 @@ async def test_an_image_without_a_name_or_agent_is_left_out_alone(
     assert await listed(account, service, row, IMAGE) == [SupportedImage("a/b/c", AGENT)]
 
 
+async def test_an_empty_list_is_refused(account: BatchAccount, service: Service) -> None:
+    with pytest.raises(BatchAnswerError, match="without any"):
+        await listed(account, service)
+
+
 async def test_a_page_that_is_no_list_is_refused(account: BatchAccount, service: Service) -> None:
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
         return web.Response(text=json.dumps({"images": []}), content_type="application/json")

@@ -46,7 +46,7 @@ export function RetirementsPage() {
           {shown.length ? (
             <ol data-testid="retirements">
               {shown.map((entry) => (
-                <Entry key={`${entry.id} ${entry.lastDay}`} entry={entry} />
+                <Entry key={`${entry.id} ${entry.lastDay} ${entry.what}`} entry={entry} />
               ))}
             </ol>
           ) : (
