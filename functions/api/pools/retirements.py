@@ -11,7 +11,7 @@ from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import Format, Key
 from shared.domain.retirements.retirements import Retirement
-from shared.services.accounts.registry import found
+from shared.services.accounts.registry import found as known
 
 
 class RetirementsQuery(Query):
@@ -44,10 +44,24 @@ class RetirementAnswer(RetirementFields):
     concerns_app: bool
 
 
+class UnknownImagesAnswer(Answer):
+    """An account of whose images it isn't known when Batch's support ends, or not of all, and the `reason`."""
+
+    account: str
+    reason: str
+
+
+class RetirementsPage[T](Page[T], kw_only=True):
+    """What Azure retires; the ends of images are missing as far as `unknownImages` says."""
+
+    unknown_images: list[UnknownImagesAnswer]
+
+
 class RetirementLine(Answer):
     """A row of the table: a retirement and one of its pools, or none.
 
-    `unknownPools` and `concernsApp` are of the retirement, the same in each of its rows.
+    `unknownPools` and `concernsApp` are of the retirement, the same in each of its rows. A row with the id
+    `unknownImages` says in `what` why ends of the account's images aren't known.
     """
 
     id: str
@@ -58,31 +72,57 @@ class RetirementLine(Answer):
     pool: str | None
     nodes: int | None
     jobs: int | None
-    instead: str
-    source: str
-    read_on: date
+    instead: str | None
+    source: str | None
+    read_on: date | None
     unknown_pools: int
     concerns_app: bool
 
 
 def add_retirements(routes: Routes) -> None:
-    @routes.route("GET", "retirements", query=RetirementsQuery, returns=Page[RetirementAnswer], refusals=(404,))
-    async def list_retirements(call: RouteRequest[RetirementsQuery, None]) -> Page[RetirementAnswer] | RouteResponse:
+    @routes.route(
+        "GET", "retirements", query=RetirementsQuery, returns=RetirementsPage[RetirementAnswer], refusals=(404,)
+    )
+    async def list_retirements(
+        call: RouteRequest[RetirementsQuery, None],
+    ) -> RetirementsPage[RetirementAnswer] | RouteResponse:
         """Lists what Azure retires and which pools it concerns, the earliest first, those without a known day last."""
         services = await call.services()
-        listed = await services.retirements.retirements(_accounts(call.readable, call.query.account))
+        found = await services.retirements.retirements(_accounts(call.readable, call.query.account))
         shown = [
-            retirement_answer(one) for one in listed if call.query.all or one.pools or one.unknown or one.concerns_app
+            retirement_answer(one)
+            for one in found.retirements
+            if call.query.all or one.pools or one.unknown or one.concerns_app
         ]
         if call.query.format == "csv":
             lines = [line for one in shown for line in lines_of(one)]
+            lines += [_unknown_line(*one) for one in found.unknown.items()]
             return csv_reply(Page(value=lines, count=len(shown)), RetirementLine)
-        return Page(value=shown, count=len(shown))
+        unknown = [UnknownImagesAnswer(account=account, reason=why) for account, why in found.unknown.items()]
+        return RetirementsPage(value=shown, count=len(shown), unknown_images=unknown)
 
 
 def _accounts(readable: Collection[str], account: str | UnsetType) -> Collection[str]:
     """Returns the accounts to list. Raises NotFoundError for one that the caller may not read, as for a missing one."""
-    return readable if account is UNSET else {found({name: name for name in readable}, account)}
+    return readable if account is UNSET else {known({name: name for name in readable}, account)}
+
+
+def _unknown_line(account: str, why: str) -> RetirementLine:
+    return RetirementLine(
+        id="unknownImages",
+        what=why,
+        last_day=None,
+        days_left=None,
+        account=account,
+        pool=None,
+        nodes=None,
+        jobs=None,
+        instead=None,
+        source=None,
+        read_on=None,
+        unknown_pools=0,
+        concerns_app=False,
+    )
 
 
 def retirement_answer(retirement: Retirement) -> RetirementAnswer:

@@ -5,13 +5,14 @@ An image may be listed with several node agents, each with an end of its own.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from shared.domain.retirements.announcements import OWN_IMAGE, Announcement
 
 _SOURCE = "https://learn.microsoft.com/rest/api/batchservice/pools/list-supported-images"
 _LIST = "`az batch pool supported-images list` shows all that Batch supports"
 _WINDOWS = "batch.node.windows"
+_OLD = timedelta(days=2)  # it is read once a day
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +43,40 @@ class SupportedImage:
 
 @dataclass(frozen=True, slots=True)
 class SupportedImages:
-    """The images that an account's region supports, as listed at a time, and those that earlier lists had."""
+    """The images that an account's region supports, as listed at a time, and those that earlier lists had.
 
-    as_of: datetime
+    `as_of` is None where no list could be read. `problem` says what isn't known and why, for the list or parts of it.
+    """
+
+    as_of: datetime | None
     images: tuple[SupportedImage, ...] = ()
     etag: str | None = None
+    problem: str = ""
 
     def after(self, earlier: "SupportedImages") -> "SupportedImages":
         """Returns this list with the images that only the earlier one has, as they were listed last.
 
         Pools may still run on them. They are some tens a year, and kept for good.
         """
+        if earlier.as_of is None:
+            return self
         listed, day = {image.key for image in self.images}, earlier.as_of.date()
         gone = (replace(image, last_listed=image.last_listed or day) for image in earlier.images)
         return replace(self, images=(*self.images, *(image for image in gone if image.key not in listed)))
+
+    def failed(self, why: str) -> "SupportedImages":
+        """Returns these images after a failed request for the next list."""
+        last = f" The last one is of {self.as_of:%Y-%m-%d}." if self.as_of else ""
+        return replace(self, problem=f"Batch's list of supported images can't be read: {why}{last}")
+
+
+def unknown_images(found: SupportedImages | None, now: datetime) -> str:
+    """Returns a sentence on what isn't known of an account's images, and why; empty where they are known."""
+    if found is None:
+        return "Batch's list of supported images hasn't been read yet."
+    if found.as_of and not found.problem and now - found.as_of > _OLD:
+        return f"Batch's list of supported images is of {found.as_of:%Y-%m-%d}: it wasn't read since."
+    return found.problem
 
 
 def announcements_in(found: SupportedImages) -> list[Announcement]:
@@ -63,6 +84,8 @@ def announcements_in(found: SupportedImages) -> list[Announcement]:
 
     An agent has an end only where each of its images has one.
     """
+    if found.as_of is None:
+        return []
     by_name, by_agent = dict[str, dict[str, SupportedImage]](), dict[str, list[SupportedImage]]()
     for image in sorted(found.images, key=lambda image: (image.last_listed is not None, image.until)):
         name, agent = image.key

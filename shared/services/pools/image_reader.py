@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from shared.domain.retirements.supported_images import SupportedImages
 from shared.errors import BatchError, CacheConflictError
 from shared.log import logger
 from shared.stores.accounts.supported_images import SupportedImageStore
@@ -21,22 +22,27 @@ class ImageReader:
         self._due: datetime | None = None
 
     async def refresh(self, now: datetime) -> None:
-        """Lists the images if that is due; a failure is logged, and repeated after an hour. Raises StorageError."""
+        """Lists the images if that is due; a failure is stored, and repeated after an hour. Raises StorageError."""
         if self._due and now < self._due:
             return
         key = self._source.account.key
         stored = await self._images.load(key)
-        if stored and now < stored.as_of + _INTERVAL:
+        if stored and stored.as_of and now < stored.as_of + _INTERVAL:
             self._due = stored.as_of + _INTERVAL
             return
         self._due = now + _AFTER_FAILURE
         try:
-            found = await self._source.fetch_images()
-            found = replace(found, etag=stored.etag if stored else None)
-            await self._images.save(key, found.after(stored) if stored else found)
-        except BatchError as error:
-            _LOG.warning("Supported images of %s can't be listed: %s", self._source.account.id, error)
+            found = await self._listed(stored or SupportedImages(None))
+            if found != stored:
+                await self._images.save(key, found)
         except CacheConflictError:
             _LOG.info("Another host listed the supported images of %s.", self._source.account.id)
-        else:
-            self._due = now + _INTERVAL
+
+    async def _listed(self, stored: SupportedImages) -> SupportedImages:
+        """Returns a new list, or the stored one with the reason why there is none."""
+        try:
+            found = await self._source.fetch_images()
+        except BatchError as error:
+            _LOG.warning("Supported images of %s can't be listed: %s", self._source.account.id, error)
+            return stored.failed(str(error))
+        return replace(found.after(stored), etag=stored.etag)

@@ -142,7 +142,7 @@ class PoolQueries:
         raise NotFoundError("node", node_id, f" in the pool '{pool_id}'")
 
     async def _announced_for(self, account: Account) -> Sequence[Announcement]:
-        return await self._announced.of_account(account.key) if self._announced else ()
+        return (await self._announced.of_account(account.key)).entries if self._announced else ()
 
     def _report(
         self, account: Account, pool: Pool, last: PoolRound | None, watch: MonitoringReport, now: datetime

@@ -1,7 +1,7 @@
 """Answers from storage about what Azure retires, and which pools that concerns."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -9,13 +9,29 @@ from shared.domain.jobs.jobs import COMPLETED
 from shared.domain.retirements.announcements import Announcement, with_more
 from shared.domain.retirements.app_properties import app_properties
 from shared.domain.retirements.retirements import Retirement, jobs_by_pool, retirements
-from shared.domain.retirements.supported_images import announcements_in
+from shared.domain.retirements.supported_images import announcements_in, unknown_images
 from shared.services.accounts.registry import Registry
 from shared.stores.accounts.supported_images import SupportedImageStore
 from shared.stores.batch.batch_addresses import API_VERSION
 from shared.stores.stores import Stores
 
 _KEPT = timedelta(minutes=10)  # images are listed once a day
+
+
+@dataclass(frozen=True, slots=True)
+class AccountAnnouncements:
+    """The announcements for an account in order, and a sentence on what isn't known of its images, if anything."""
+
+    entries: Sequence[Announcement]
+    unknown: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetirementsReport:
+    """All retirements, and sentences on accounts of whose images not all is known, by account id."""
+
+    retirements: Sequence[Retirement]
+    unknown: Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -25,16 +41,17 @@ class Announcements:
     registry: Registry
     images: SupportedImageStore
     own: Sequence[Announcement]
-    _kept: dict[str, tuple[datetime, Sequence[Announcement]]] = field(default_factory=dict)
+    _kept: dict[str, tuple[datetime, AccountAnnouncements]] = field(default_factory=dict)
 
-    async def of_account(self, account_key: str) -> Sequence[Announcement]:
-        """Returns the announcements in order. Raises StorageError."""
+    async def of_account(self, account_key: str) -> AccountAnnouncements:
+        """Returns the announcements for an account. Raises StorageError."""
         now = await self.registry.clock.now()
-        until, announced = self._kept.get(account_key, (now, ()))
-        if now >= until:
+        until, announced = self._kept.get(account_key, (now, None))
+        if announced is None or now >= until:
             images = await self.images.load(account_key)
-            announced = with_more(self.own, announcements_in(images) if images else ())
-            self._kept[account_key] = now + _KEPT, announced
+            entries = with_more(self.own, announcements_in(images) if images else ())
+            announced = AccountAnnouncements(entries, unknown_images(images, now))
+            self._kept[account_key] = now if announced.unknown else now + _KEPT, announced
         return announced
 
 
@@ -46,7 +63,7 @@ class RetirementQueries:
         self._announced = announced
         self._plan = plan
 
-    async def retirements(self, accounts: Collection[str]) -> list[Retirement]:
+    async def retirements(self, accounts: Collection[str]) -> RetirementsReport:
         """Returns all retirements with the pools of these watched accounts, given by id.
 
         Raises StorageError.
@@ -60,7 +77,8 @@ class RetirementQueries:
             live = (job.facts for job in known if not job.deleted and job.facts.state != COMPLETED)
             jobs[name] = jobs_by_pool(facts.pool_id for facts in live)
         announced = await asyncio.gather(*map(self._announced.of_account, keys.values()))
-        by_account = dict(zip(keys, announced, strict=True))
+        by_account = {name: one.entries for name, one in zip(keys, announced, strict=True)}
+        unknown = {name: one.unknown for name, one in zip(keys, announced, strict=True) if one.unknown}
         today = (await self._registry.clock.now()).date()
         app = app_properties(API_VERSION, self._plan)
-        return retirements(by_account, pools, jobs, today, app)
+        return RetirementsReport(retirements(by_account, pools, jobs, today, app), unknown)

@@ -4,7 +4,7 @@ Each is in a partition of its own, so that ticks, which read an account's other 
 """
 
 import dataclasses
-from datetime import UTC, date, datetime
+from datetime import date
 
 import msgspec
 
@@ -16,7 +16,7 @@ from shared.stores.tables.unreadable import decoding, schema_of
 
 _LOG = logger(__name__)
 _KIND, _ROW = "supported images", "images"
-_LONG_AGO = datetime.fromtimestamp(0, UTC)
+_UNREADABLE = "The stored list of the images that Batch supports can't be read; it is requested again."
 
 
 class SupportedImageStore:
@@ -24,7 +24,7 @@ class SupportedImageStore:
         self._table = tables["accounts"]
 
     async def load(self, account_key: str) -> SupportedImages | None:
-        """Returns the images as listed last; None before the first list. An unreadable row has none, of long ago."""
+        """Returns the images as listed last; None before the first list. An unreadable row has none, and a problem."""
         row = await load_row(self._table, _partition(account_key), _ROW)
         return _images_of(row) if row else None
 
@@ -35,6 +35,7 @@ class SupportedImageStore:
         columns = {
             **schema_of(_KIND),
             "asOf": images.as_of,
+            "problem": images.problem or None,
             **json_columns("images", msgspec.to_builtins(listed)),
             **json_columns("unlisted", msgspec.to_builtins(unlisted)),
         }
@@ -50,8 +51,11 @@ def _images_of(row: Row) -> SupportedImages:
         with decoding(row, f"row of {row['PartitionKey']},", kind=_KIND):
             listed = msgspec.convert(json_of(row, "images"), list[tuple[str, str, date | None]])
             unlisted = msgspec.convert(json_of(row, "unlisted") or [], list[tuple[str, str, date | None, date]])
-            images = tuple(SupportedImage(*image) for image in (*listed, *unlisted))
-            return SupportedImages(row["asOf"], images, row["etag"])
+            images = (
+                *(SupportedImage(*image) for image in listed),
+                *(SupportedImage(*image) for image in unlisted),
+            )
+            return SupportedImages(row.get("asOf"), images, row["etag"], row.get("problem") or "")
     except UnreadableError as error:
         _LOG.warning("The images that Batch supports are listed again: %s", error)
-        return SupportedImages(_LONG_AGO, etag=row["etag"])
+        return SupportedImages(None, etag=row["etag"], problem=_UNREADABLE)

@@ -65,6 +65,7 @@ class Canned:
     agent_nodes: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     retirements: list[dict[str, Any]] = field(default_factory=list)
+    unknown_images: list[dict[str, Any]] = field(default_factory=list)
     ingestion: dict[str, Any] | None = None
     broken: dict[str, tuple[int, str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -159,7 +160,8 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
     if path == "/api/accounts":
         return 200, {"value": canned.accounts}
     if path == "/api/retirements":
-        return 200, {"value": [_of_account(entry, *query.get("account", [])) for entry in canned.retirements]}
+        entries = [_of_account(entry, *query.get("account", [])) for entry in canned.retirements]
+        return 200, {"value": entries, "unknownImages": canned.unknown_images}
     account, *job = [unquote(part) for part in path.split("/")[3:]]
     others = {"pools": pools_answer, "jobschedules": _schedules, "events": _events, "ingestion": _events}
     if job[0] in others:

@@ -76,5 +76,9 @@ def test_the_page_fits_on_a_phone_and_says_where_there_is_nothing(page: Page, re
     expect(page.get_by_role("button", name="10 more")).to_be_visible()
     assert page.evaluate(OVERFLOW) <= 0
     retirements.retirements = []
+    retirements.unknown_images = [{"account": "demo", "reason": f"It can't be read: {HOSTILE}"}]
     page.reload()
+    expect(page.get_by_test_id("unknown-images")).to_have_text(
+        f"Ends of images of demo may be missing: It can't be read: {HOSTILE}"
+    )
     expect(page.get_by_text("Nothing that is used here is announced as retired.")).to_be_visible()

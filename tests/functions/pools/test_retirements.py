@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 from azure.batch import models
 
+from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.wire.images import IMAGES
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
@@ -120,6 +121,28 @@ async def test_an_image_that_left_batchs_list_still_ends_for_the_pools_that_use_
     (own,) = (await world.get("accounts/demo/pools/bullseye")).body["retirements"]
     assert (own["id"], own["lastDay"], own["readOn"]) == ("image:debian/debian-11/11", "2026-12-10", str(listed_on))
     assert f"(no longer listed by Batch, last on {listed_on})" in own["finding"]
+
+
+async def test_a_list_of_images_that_cannot_be_read_is_said_to_be_unknown(world: World) -> None:
+    await polled(world)
+    world.advance(25 * 3600)
+    await polled(world)
+    assert (await world.get("retirements")).body["unknownImages"] == []
+    listed_on = datetime.fromisoformat(stamp(world.emulator.clock.now)).date()
+    world.emulator.faults.all.append(Fault(path="*/supportedimages", status=403))
+    world.advance(25 * 3600)
+    await polled(world)
+    (unknown,) = (await world.get("retirements")).body["unknownImages"]
+    assert unknown["account"] == "demo"
+    assert unknown["reason"].startswith("Batch's list of supported images can't be read: ")
+    assert "403" in unknown["reason"]
+    assert unknown["reason"].endswith(f" The last one is of {listed_on}.")
+    *_, row = csv.DictReader(io.StringIO((await world.get("retirements?format=csv&account=demo")).body))
+    assert (row["id"], row["account"], row["what"]) == ("unknownImages", "demo", unknown["reason"])
+    world.emulator.faults.all.clear()
+    world.advance(3601)
+    await polled(world)
+    assert (await world.get("retirements")).body["unknownImages"] == []
 
 
 async def test_a_list_for_one_account_has_the_pools_of_no_other_and_an_unknown_account_is_not_found(

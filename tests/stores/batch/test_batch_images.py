@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from shared.domain.retirements.supported_images import SupportedImage
+from shared.domain.retirements.supported_images import SupportedImage, SupportedImages
 from shared.errors import BatchAnswerError
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_images import BatchImages
@@ -19,12 +19,16 @@ IMAGE = {"nodeAgentSKUId": AGENT, "imageReference": {"publisher": "a", "offer": 
 ENDS = "batchSupportEndOfLife"
 
 
-async def listed(account: BatchAccount, service: Service, *rows: Any) -> list[SupportedImage]:
+async def fetched(account: BatchAccount, service: Service, *rows: Any) -> SupportedImages:
     async def answer(_: web.BaseRequest) -> web.StreamResponse:
         return web.json_response({"value": rows})
 
     service.answer = answer
-    return list((await BatchImages(account).fetch_images()).images)
+    return await BatchImages(account).fetch_images()
+
+
+async def listed(account: BatchAccount, service: Service, *rows: Any) -> list[SupportedImage]:
+    return list((await fetched(account, service, *rows)).images)
 
 
 @pytest.mark.parametrize("sent", [
@@ -51,6 +55,12 @@ async def test_an_image_without_a_name_or_agent_is_left_out_alone(
     account: BatchAccount, service: Service, row: Any
 ) -> None:
     assert await listed(account, service, row, IMAGE) == [SupportedImage("a/b/c", AGENT)]
+
+
+async def test_images_that_are_not_understood_are_named_as_unknown(account: BatchAccount, service: Service) -> None:
+    assert (await fetched(account, service, IMAGE)).problem == ""
+    found = await fetched(account, service, IMAGE | {ENDS: "soon"}, {}, IMAGE)
+    assert found.problem == "When Batch's support ends isn't known of 2 images, such as a/b/c."
 
 
 async def test_an_empty_list_is_refused(account: BatchAccount, service: Service) -> None:

@@ -223,7 +223,7 @@ async def write_all(tables: Tables) -> None:
     await _write_pools(tables)
     image = SupportedImage("publisher/offer/sku", "batch.node.ubuntu 22.04", T0.date())
     gone = SupportedImage("publisher/offer/old", "batch.node.ubuntu 20.04", T0.date(), T0.date())
-    images = SupportedImages(T0, (image, gone))
+    images = SupportedImages(T0, (image, gone), problem="problem")
     await SupportedImageStore(tables).save(ACCOUNT, images)
     await ScheduleStore(tables).save_all(ACCOUNT, [SCHEDULE])
     looked = ScheduleRound(T0, T0, "reason", 9, {"a": "version"}, {"b": "why"}, {"active": 1}, {"c": ("version", T0)})

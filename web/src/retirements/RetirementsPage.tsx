@@ -1,14 +1,13 @@
 // The page of what Azure retires: the earliest first, with the pools concerned and what to use instead.
 
 import { useEffect, useState } from "preact/hooks";
-import type { Page } from "../api/model.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { formatCount, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail, addressOfList, readRoute } from "../routing/routes.ts";
 import { Shell } from "../ui/page/Shell.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
-import { type ConcernedPool, daysText, pathOf, poolText, type RetirementEntry, urgencyOf } from "./model.ts";
+import { type ConcernedPool, daysText, pathOf, poolText, type RetirementEntry, type RetirementsAnswer, urgencyOf } from "./model.ts";
 
 const INTERVAL_MS = 60_000;
 const MAX_POOLS = 20; // named until all are wanted
@@ -17,7 +16,7 @@ export function RetirementsPage() {
   const { account } = readRoute();
   const [all, setAll] = useState(false);
   const path = pathOf(account, all);
-  const polled = usePolled<Page<RetirementEntry>>({ path, intervalMs: INTERVAL_MS });
+  const polled = usePolled<RetirementsAnswer>({ path, intervalMs: INTERVAL_MS });
   const { value, failure, retry } = polled;
   useEffect(() => {
     document.title = "Retirements · Batchscope";
@@ -43,6 +42,11 @@ export function RetirementsPage() {
               </a>
             </div>
           </header>
+          {value.unknownImages.map(({ account: named, reason }) => (
+            <p key={named} class="nothing" data-testid="unknown-images">
+              Ends of images of <ExternalText text={named} /> may be missing: <ExternalText text={reason} />
+            </p>
+          ))}
           {shown.length ? (
             <ol data-testid="retirements">
               {shown.map((entry) => (

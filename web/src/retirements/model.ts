@@ -1,5 +1,6 @@
 // What Azure retires, as the API lists it, and its words.
 
+import type { Page } from "../api/model.ts";
 import { formatCount, plural } from "../format/numbers.ts";
 
 /** An announcement; `lastDay` and `daysLeft` are null where no day is known, `daysLeft` is negative after it. */
@@ -26,6 +27,16 @@ export interface RetirementEntry extends Announced {
   /** Pools for which it isn't known whether they are concerned. */
   unknownPools: number;
   concernsApp: boolean;
+}
+
+/** Why it isn't known when Batch's support of an account's images ends, or not of all. */
+export interface UnknownImages {
+  account: string;
+  reason: string;
+}
+
+export interface RetirementsAnswer extends Page<RetirementEntry> {
+  unknownImages: UnknownImages[];
 }
 
 /** Days before the last day from which on an entry is urgent, and soon. */

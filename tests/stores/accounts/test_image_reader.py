@@ -1,0 +1,73 @@
+"""What is stored of Batch's list of supported images where it can't be read, and what is unknown then."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from shared.domain.retirements.supported_images import SupportedImage, announcements_in, unknown_images
+from shared.services.pools.image_reader import ImageReader
+from shared.stores.accounts.supported_images import SupportedImageStore
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.batch.batch_images import BatchImages
+from shared.stores.tables.tables import Tables
+from tests.stores.batch.test_failing_batch import Service, account, service
+
+__all__ = ["account", "service"]
+NOW, HOUR = datetime.now(UTC).replace(microsecond=0), timedelta(hours=1)
+IMAGE = {"nodeAgentSKUId": "batch.node.x", "imageReference": {"publisher": "a", "offer": "b", "sku": "c"}}
+
+
+def answers(service: Service, status: int, *rows: Any) -> None:
+    async def answer(_: web.BaseRequest) -> web.StreamResponse:
+        return web.json_response({"value": rows}, status=status)
+
+    service.answer = answer
+
+
+@pytest.fixture
+async def images(tables: Tables, account: BatchAccount) -> AsyncIterator[SupportedImageStore]:
+    yield SupportedImageStore(tables)
+    partition = f"{account.account.key}~images"
+    await tables["accounts"].delete_entity(partition, "images")
+
+
+async def test_a_list_that_was_never_read_is_unknown_with_the_reason(
+    images: SupportedImageStore, account: BatchAccount, service: Service
+) -> None:
+    reader, key = ImageReader(BatchImages(account), images), account.account.key
+    assert unknown_images(await images.load(key), NOW) == "Batch's list of supported images hasn't been read yet."
+    answers(service, 403)
+    await reader.refresh(NOW)
+    refused = await images.load(key)
+    assert refused is not None
+    assert (refused.as_of, refused.images, announcements_in(refused)) == (None, (), [])
+    assert unknown_images(refused, NOW).startswith("Batch's list of supported images can't be read: ")
+    answers(service, 200, IMAGE | {"batchSupportEndOfLife": "2027-06-30"})
+    await reader.refresh(NOW + HOUR / 2)
+    assert await images.load(key) == refused
+    await reader.refresh(NOW + 1.1 * HOUR)
+    found = await images.load(key)
+    assert found is not None
+    assert found.images == (SupportedImage("a/b/c", "batch.node.x", date(2027, 6, 30)),)
+    assert unknown_images(found, NOW) == ""
+
+
+async def test_a_list_that_can_no_longer_be_read_stays_with_its_day_and_the_reason(
+    images: SupportedImageStore, account: BatchAccount, service: Service
+) -> None:
+    reader, key = ImageReader(BatchImages(account), images), account.account.key
+    answers(service, 200, IMAGE)
+    await reader.refresh(NOW)
+    answers(service, 403)
+    await reader.refresh(NOW + 25 * HOUR)
+    found = await images.load(key)
+    assert found is not None
+    assert found.images == (SupportedImage("a/b/c", "batch.node.x"),)
+    assert unknown_images(found, NOW + 25 * HOUR).endswith(f" The last one is of {found.as_of:%Y-%m-%d}.")
+    silent = replace(found, problem="")
+    assert unknown_images(silent, NOW + 25 * HOUR) == ""
+    assert unknown_images(silent, NOW + 49 * HOUR).endswith(": it wasn't read since.")
