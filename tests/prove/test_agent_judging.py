@@ -102,3 +102,23 @@ def test_lines_that_were_fed_must_be_there_but_for_the_last() -> None:
 
 def test_windows_that_overlap_count_once() -> None:
     assert outside(0, 10, [(2, 5), (4, 6), (9, 20)]) == 5
+
+
+def test_a_session_is_of_the_last_process_with_its_number_that_had_begun() -> None:
+    day = 20_784 * 86_400 * SECOND  # 2026-11-27
+    noon = day + 12 * 3600 * SECOND
+    lives = [
+        ProcessLife("n1", "run", pid, began, noon + 8 * SECOND, KILLED, inner_pid=77)
+        for pid, began in ((1077, noon - 60 * SECOND), (1078, noon - SECOND), (1079, noon + SECOND), (77, 0))
+    ]
+    text = f"mem free=1i {noon + 3 * SECOND}\nbatchscope_agent flushed_records=0i {noon}\n"
+    losses = judged([member(0, text)], [], *lives).losses
+    assert losses[1] == 5.0
+    assert min(losses[0], losses[2], losses[3]) > 5
+
+
+def test_a_kill_may_lose_units_in_memory_while_the_disk_takes_none() -> None:
+    life = ProcessLife("n1", "run", 77, 0, 20 * SECOND, KILLED, in_memory=[(6 * SECOND, 20 * SECOND)])
+    assert judged([unit(0), unit(1)], [], life).wrong == []
+    life.in_memory = [(9 * SECOND, 20 * SECOND)]
+    assert "lost the last 8.0 s" in judged([unit(0), unit(1)], [], life).wrong[0]

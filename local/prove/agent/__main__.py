@@ -3,10 +3,11 @@
 Starts Azurite and real agents, which send to it through a proxy that resets, delays and refuses requests, and loses
 answers to successful ones. Agents are killed by `kill -9`, paused, and killed with their whole machine, then start
 again in the same folder. One node's spool is too small for the time that storage is down, one's signature expires, and
-one's container is deleted. Blobs are full after a few blocks. At the end every unit that ever lay in a spool must be
-stored exactly once, or be counted as dropped. Then the app reads the blobs, and every event that an agent wrote must be
-in its feed exactly once. The exit code is 1 if anything is wrong, or the kills didn't fit into the
-time.
+one's container is deleted. One node's disk is full and another's is read-only for a while, and two agents share a
+folder from pid namespaces of their own; without an administrator's rights these three are left out, and the report says
+so. Blobs are full after a few blocks. At the end every unit that ever lay in a spool must be stored exactly once, or be
+counted as dropped. Then the app reads the blobs, and every event that an agent wrote must be in its feed exactly once.
+The exit code is 1 if anything is wrong, or the kills didn't fit into the time.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from local.prove.agent.feed import read_feed
 from local.prove.agent.judging.event_feed import judge_feed, written_events
 from local.prove.agent.judging.losses import Bounds
 from local.prove.agent.judging.verdicts import NodeEvidence, NodeVerdict, judge_node
+from local.prove.agent.nodes.disk_disruptions import DiskDisruptions
 from local.prove.agent.nodes.disruptions import Disruptions
 from local.prove.agent.nodes.feeding import LineFeeder
 from local.prove.agent.nodes.node import Kind, Node
@@ -57,8 +59,11 @@ def _run(rig: Rig, options: argparse.Namespace) -> Run:
     disruptions = Disruptions(
         rig.nodes, rig.starter, rig.plan.set_down, seed=options.seed, seconds=seconds, kills=options.kills
     )
+    disk_disruptions = DiskDisruptions(disruptions.queue, rig.starter, rig.plan.set_down, disruptions.done)
     for node in rig.nodes:
         disruptions.start(node)
+        if node.name in rig.disks:
+            disk_disruptions.plan(node, rig.disks[node.name], seconds)
         if node.kind is Kind.DELETED:
             _plan_deletion(rig, disruptions, node, seconds)
     feeder, status_due = LineFeeder(rig.nodes, rig.watch), clock + _STATUS_EVERY
@@ -84,6 +89,7 @@ def _run(rig: Rig, options: argparse.Namespace) -> Run:
         faults=rig.plan.struck,
         refused=rig.storage.refused,
         full=rig.storage.full,
+        left_out=sorted(rig.left_out),
         stalls=rig.stalls.stalls,
         events=events,
         wrong=wrong_events

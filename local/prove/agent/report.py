@@ -8,6 +8,7 @@ from datetime import datetime
 from local.prove.agent.judging.lives import SECOND
 from local.prove.agent.judging.losses import Bounds
 from local.prove.agent.judging.verdicts import NodeVerdict
+from local.prove.agent.nodes.node import Kind
 from local.prove.agent.storage.faults import Fault
 from local.prove.reporting.figures import counts_text, figures_table, figures_text, headline
 
@@ -15,20 +16,23 @@ _WHAT = """
 Real agents, built as a deployment gets them, measure this machine or take numbered lines, and send to Azurite through a
 proxy that injects faults. They are killed by `kill -9` at random moments and paused, and all processes of a node
 are killed at once, as by a restart of its machine; the next agents find the same folder. Signatures expire, a
-container is deleted, storage is down, and one spool is too small for that. The proof keeps a link to every unit that
+container is deleted, storage is down, and one spool is too small for that. One node's disk is full and another's is
+read-only for a while, where units wait in memory, and its agent is killed then. Two agents share a folder from pid
+namespaces of their own, as containers do. The proof keeps a link to every unit that
 lies in a spool, and reads blobs by code of its own. At the end each unit that ever was in a spool must be stored once,
 to the byte, or be counted as dropped by the agent itself; a killed agent may lack no more than its last flush interval.
 Then the app reads the blobs: each event in them must be in its feed once.
 """
 
 _EXPECTED = ("pauses", "reboots", "outages", "containers deleted", "signatures renewed")
+_OF_DISKS = {Kind.FULL: "disks full", Kind.READ_ONLY: "disks read-only"}
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """A finished run; `faults` by kind, `refused` are Azurite's own refusals, `done` counts disruptions of nodes.
 
-    `events` is the number of those that agents wrote.
+    `events` is the number of those that agents wrote, `left_out` are kinds of nodes that this user may not make.
     """
 
     options: argparse.Namespace
@@ -41,6 +45,7 @@ class Run:
     faults: Mapping[Fault, int]
     refused: Mapping[str, int]
     full: int
+    left_out: Sequence[Kind]
     stalls: Sequence[tuple[int, int]]
     events: int
     wrong: Sequence[str]
@@ -48,7 +53,8 @@ class Run:
     @property
     def is_proved(self) -> bool:
         """Nothing is wrong, and all that was to happen did."""
-        happened = all(self.done.get(what) for what in _EXPECTED) and self.total("dropped_units") > 0
+        expected = (*_EXPECTED, *(what for kind, what in _OF_DISKS.items() if kind not in self.left_out))
+        happened = all(self.done.get(what) for what in expected) and self.total("dropped_units") > 0
         stored = all(verdict.units for verdict in self.verdicts.values())
         return (
             happened
@@ -83,6 +89,8 @@ def rows(run: Run) -> list[tuple[str, str]]:
         ("restarts of a machine", f"{done.get('reboots', 0)}, {run.total('reboots')} reported as events"),
         ("events of nodes in the app's feed, once", str(run.events)),
         ("other disruptions", _listed(done, "containers deleted", "signatures renewed", "outages")),
+        ("disruptions of disks", _listed(done, *_OF_DISKS.values(), "kills beside a disk's fault")),
+        ("left out, as this user may make no mounts or namespaces", ", ".join(run.left_out) or "nothing"),
         ("units stored again after their container was deleted", str(run.total("again"))),
         ("faults", counts_text(run.faults)),
         ("refusals by storage itself", counts_text({**run.refused, "409 BlockCountExceedsLimit": run.full})),

@@ -9,7 +9,7 @@ from functools import partial
 
 from local.prove.agent.judging.lives import ProcessLife
 from local.prove.agent.nodes.action_queue import Action, ActionQueue
-from local.prove.agent.nodes.node import Kind, Node
+from local.prove.agent.nodes.node import WITH_DISKS, Kind, Node
 from local.prove.agent.nodes.node_starter import NodeStarter
 from local.prove.agent.nodes.processes import SUPERVISOR, processes_of, send
 
@@ -28,7 +28,7 @@ _REFRESH = 1.0
 class Disruptions:
     """Disrupts nodes for a number of seconds, by the actions of `queue`; `down` stops a node's storage.
 
-    `done` counts the disruptions by kind.
+    `done` counts the disruptions by kind. Nodes with disks of their own are left to `DiskDisruptions`.
     """
 
     def __init__(
@@ -43,7 +43,8 @@ class Disruptions:
     ) -> None:
         self.queue = ActionQueue()
         self.done: Counter[str] = Counter()
-        self._nodes, self._starter, self._down = nodes, starter, down
+        self._nodes = tuple(node for node in nodes if node.kind not in WITH_DISKS)
+        self._starter, self._down = starter, down
         self._chance = random.Random(f"{seed} disruptions")
         self._deaths: dict[str, float] = {}
         self._paused: dict[str, Action] = {}
@@ -131,7 +132,7 @@ class Disruptions:
 
     def _reboot(self) -> None:
         """Kills all processes of a node at once; the next ones find another boot id."""
-        free = [node for node in self._nodes if node.alive]
+        free = [node for node in self._nodes if node.alive and node.kind is not Kind.SHARED]
         if not free:
             self.queue.later(_RETRY, self._reboot)
             return

@@ -1,7 +1,7 @@
 """The start of an agent under proof, in place of the start in its file: the agent itself is the built one.
 
-Two things differ, both by variables of the environment: the kernel's boot id, so that a machine seems to have been
-restarted, and the spool's bound. Any Python from 3.8 runs it.
+Three things differ, all by variables of the environment: the kernel's boot id, so that a machine seems to have been
+restarted, and the spool's bounds on disk and in memory. Any Python from 3.8 runs it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import os
 import sys
 from collections.abc import Mapping
 
-from agent import cli
+from agent import cli, node_agent
 from agent.machine.machine import MAX_SIZE, Machine
 from agent.settings import Settings, settings_of
+from agent.upload.spool import DEFAULT_MEMORY, Limits
 
-BOOT, SPOOL = "BATCHSCOPE_PROOF_BOOT", "BATCHSCOPE_PROOF_SPOOL"
+BOOT, SPOOL, MEMORY = "BATCHSCOPE_PROOF_BOOT", "BATCHSCOPE_PROOF_SPOOL", "BATCHSCOPE_PROOF_MEMORY"
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
@@ -32,6 +33,11 @@ def _settings_of(options: Mapping[str, object], environment: Mapping[str, str]) 
     return found._replace(spool_size=int(environment.get(SPOOL, found.spool_size)))
 
 
+def _limits(*, disk: int) -> Limits:
+    return Limits(disk, int(os.environ.get(MEMORY, DEFAULT_MEMORY)))
+
+
 if __name__ == "__main__":
     vars(cli).update(Machine=RebootedMachine, settings_of=_settings_of)
+    vars(node_agent).update(Limits=_limits)
     sys.exit(cli.main())

@@ -17,6 +17,13 @@ class Kind(StrEnum):
     SMALL = "small spool"
     EXPIRING = "signature that expires"
     DELETED = "container deleted"
+    SHARED = "two agents of different pid namespaces"
+    READ_ONLY = "disk that is read-only for a while"
+    FULL = "disk that is full for a while"
+
+
+WITH_DISKS = (Kind.READ_ONLY, Kind.FULL)
+"""Kinds whose folder is a disk of its own, which is disrupted in place of the rest."""
 
 
 @dataclass(slots=True)
@@ -41,6 +48,8 @@ class Node:
     def commands(self) -> tuple[str, ...]:
         if self.kind is Kind.SUPERVISED:
             return (SUPERVISOR,)
+        if self.kind is Kind.SHARED:
+            return ("run", "run")
         return ("run", "append") if self.kind is Kind.PAIR else ("run",)
 
     @property

@@ -10,8 +10,9 @@ from typing import BinaryIO
 
 from local.dev.system.children import Children
 from local.prove.agent.judging.lives import ASKED, KILLED, ProcessLife
-from local.prove.agent.nodes.entry import BOOT, SPOOL
+from local.prove.agent.nodes.entry import BOOT, MEMORY, SPOOL
 from local.prove.agent.nodes.node import Kind, Node
+from local.prove.agent.nodes.pid_namespaces import FIRST, first_of_namespace
 from local.prove.agent.nodes.processes import SUPERVISOR, AgentProcess, began, processes_of, send, wait_until_gone
 from local.signatures import signed
 
@@ -19,6 +20,8 @@ ACCOUNT = "proof"
 """The Batch account in the options of agents."""
 SMALL_SPOOL = 15_000
 """Bytes of the spool that overflows."""
+SMALL_MEMORY = 4_000
+"""Bytes of units in memory where the disk is full for a while."""
 _ENDING = 45.0  # seconds that a request to end may take: 20 for the last units, and a flush under way
 _START_PATIENCE = 10.0
 _LOOK = 0.05
@@ -110,22 +113,28 @@ class NodeStarter:
         self._forget(node)
 
     def _start(self, node: Node, command: str, seconds: float) -> None:
-        stdin = subprocess.PIPE if command == "append" else subprocess.DEVNULL
         now = time.time_ns()
-        with self._log(node) as log:
-            child = subprocess.Popen(
-                self._command(node, command),
-                env=self._environment(node, seconds),
-                stdin=stdin,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+
+        def begin() -> subprocess.Popen[bytes]:
+            return self._begun(node, command, seconds)
+
+        child = first_of_namespace(begin) if node.kind is Kind.SHARED else begin()
         if child.stdin:
             os.set_blocking(child.stdin.fileno(), False)
         node.children[child.pid] = child
         self._keep(node, child.pid)
         self._note(node, child.pid, command, now)
+
+    def _begun(self, node: Node, command: str, seconds: float) -> subprocess.Popen[bytes]:
+        with self._log(node) as log:
+            return subprocess.Popen(
+                self._command(node, command),
+                env=self._environment(node, seconds),
+                stdin=subprocess.PIPE if command == "append" else subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
 
     def _run(self, node: Node, command: str, seconds: float) -> None:
         with self._log(node) as log:
@@ -139,7 +148,8 @@ class NodeStarter:
             time.sleep(_LOOK)
 
     def _note(self, node: Node, pid: int, command: str, at: int) -> None:
-        node.lives.append(ProcessLife(node.name, command, pid, at, boot=node.boot))
+        inner = FIRST if node.kind is Kind.SHARED else pid
+        node.lives.append(ProcessLife(node.name, command, pid, at, boot=node.boot, inner_pid=inner))
 
     def _has_ended(self, node: Node, pid: int) -> bool:
         return any(life.pid == pid for life in node.lives)
@@ -175,4 +185,5 @@ class NodeStarter:
             "BATCHSCOPE_STORAGE": f"{self._address}/{node.container}?{signed(node.container, seconds)}",
             BOOT: f"{node.name}-{node.boot}",
         }
-        return {**found, SPOOL: str(SMALL_SPOOL)} if node.kind is Kind.SMALL else found
+        bounds = {Kind.SMALL: {SPOOL: str(SMALL_SPOOL)}, Kind.FULL: {MEMORY: str(SMALL_MEMORY)}}
+        return found | bounds.get(node.kind, {})

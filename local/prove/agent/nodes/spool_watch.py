@@ -1,9 +1,11 @@
 """Watches the spools on disk: every unit that an agent keeps is kept for the judge, too, by a link to its bytes."""
 
+import errno
 import os
 import re
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -81,10 +83,16 @@ class SpoolWatch:
             key = (folder.name, int(found["number"])) if found else None
             if found and key and key not in self._units[node]:
                 self._units[node][key] = SpooledUnit(*key, int(found["records"]), None)
-                try:
-                    os.link(folder / name, self._place(node, *key))
-                except OSError:
-                    continue
+                self._keep_unit(folder / name, self._place(node, *key))
+
+    def _keep_unit(self, unit: Path, place: Path) -> None:
+        """Keeps a unit that may be gone: by a link, or by a copy where its disk is another."""
+        with suppress(OSError):
+            try:
+                os.link(unit, place)
+            except OSError as error:
+                if error.errno == errno.EXDEV:
+                    place.write_bytes(unit.read_bytes())
 
     def _place(self, node: str, session: str, number: int) -> Path:
         return self._kept / node / f"{session}.{number}"

@@ -4,7 +4,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 
 
@@ -36,12 +36,16 @@ _SHARE = 0.35
 
 
 class FaultPlan:
-    """Chooses the fault of each request; any thread may call it. `struck` counts them."""
+    """Chooses the fault of each request; any thread may call it. `struck` counts them.
 
-    def __init__(self, seed: int) -> None:
+    The storage of nodes in `spared` has no faults but that it is down.
+    """
+
+    def __init__(self, seed: int, spared: Collection[str] = ()) -> None:
         self.struck: Counter[Fault] = Counter()
         self._chance = random.Random(f"{seed} faults")
         self._down: dict[str, float] = {}
+        self._spared = frozenset(spared)
         self._is_calm = False
         self._lock = threading.Lock()
 
@@ -72,4 +76,6 @@ class FaultPlan:
             return None
         if time.monotonic() < self._down.get(node, 0.0):
             return Fault.DOWN
+        if node in self._spared:
+            return None
         return self._chance.choice(faults) if self._chance.random() < _SHARE else None
