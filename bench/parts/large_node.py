@@ -3,7 +3,9 @@
 from pathlib import Path
 
 CORES, PROCESSES, TASKS, IN_TASKS, DISKS = 96, 500, 16, 400, 8
+TASK_NAMES = [f"task-{number}" for number in range(TASKS)]
 _FIRST_PID, _TICKS, _BOOT = 1, 100, 1_795_000_000
+_REST_OF_STAT = " 0" * 11 + " 17 3" + " 0" * 12  # up to the 52 fields of a kernel
 _MODES = (41, 1, 7, 46, 2, 0, 1, 2, 0, 0)  # of each 100 ticks of a core
 _FILES = {
     "/proc/meminfo": (
@@ -20,13 +22,15 @@ _FILES = {
     "/proc/net/sockstat": "sockets: used 90\nTCP: inuse 40 orphan 0 tw 2 alloc 50 mem 4\nUDP: inuse 3 mem 1\n",
     "/proc/pressure/cpu": "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n",
     "/proc/self/mountinfo": "22 1 8:1 / / rw,relatime - ext4 /dev/nvme0n1p1 rw\n",
+    "/proc/mounts": "/dev/nvme0n1p1 / ext4 rw,relatime 0 0\n",
+    "/proc/swaps": "Filename Type Size Used Priority\n",
     "/proc/sys/kernel/random/boot_id": "b1\n",
     "/proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module\n",
 }
 
 
 class LargeNode:
-    """The tree below `root`; `advance` moves its counters on."""
+    """The tree below `root`; `advance` moves its counters on, each file at once, so that others may read meanwhile."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -48,13 +52,18 @@ class LargeNode:
         core = [mode * (self._seconds + 1000) * _TICKS // 100 for mode in _MODES]
         lines = [f"cpu  {' '.join(str(mode * CORES) for mode in core)}"]
         lines += [f"cpu{number} {' '.join(map(str, core))}" for number in range(CORES)]
-        self._write("/proc/stat", "\n".join([*lines, f"btime {_BOOT}", "processes 77777", "ctxt 1", ""]))
+        self._write(
+            "/proc/stat", "\n".join([*lines, f"btime {_BOOT}", "processes 77777", "ctxt 1", "procs_running 41", ""])
+        )
         for number in range(PROCESSES):
             self._write(f"/proc/{_FIRST_PID + number}/stat", self._stat(number))
 
     def _add_process(self, number: int) -> None:
         folder = f"/proc/{_FIRST_PID + number}"
-        variables = f"AZ_BATCH_JOB_ID=job\0AZ_BATCH_TASK_ID=task-{number % TASKS}\0" if number < IN_TASKS else ""
+        task = TASK_NAMES[number % TASKS] if number < IN_TASKS else ""
+        variables = f"AZ_BATCH_JOB_ID=job\0AZ_BATCH_TASK_ID={task}\0" if task else ""
+        self._write(f"{folder}/cmdline", f"solver\0--task={task}\0")
+        (Path(f"{self._root}{folder}/task") / folder.rpartition("/")[2]).mkdir(parents=True)
         self._write(f"{folder}/environ", f"PATH=/bin\0HOME=/\0{variables}" + "X=1\0" * 40)
         self._write(f"{folder}/status", "Name:\tsolver\nVmHWM:\t  900000 kB\nVmRSS:\t  800000 kB\nThreads:\t4\n")
         self._write(f"{folder}/io", "rchar: 1\nwchar: 2\nread_bytes: 4096\nwrite_bytes: 8192\n")
@@ -66,9 +75,12 @@ class LargeNode:
         ticks = self._seconds * _TICKS // 5 if number < IN_TASKS else 3
         pid = _FIRST_PID + number
         before = f"{pid} (solver) R 1 {pid} {pid} 0 -1 4194304 9 0 0 0"
-        return f"{before} {ticks} 5 0 0 20 0 4 0 {5000 + number} 900000000 200000 1 1 1\n"
+        return f"{before} {ticks} 5 0 0 20 0 4 0 {5000 + number} 900000000 200000 1 1 1{_REST_OF_STAT}\n"
 
     def _write(self, name: str, text: str) -> None:
         path = Path(f"{self._root}{name}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="ascii")
+        written = path.with_name(".written") if path.exists() else path
+        written.write_text(text, encoding="ascii")
+        if written is not path:
+            written.replace(path)
