@@ -50,6 +50,7 @@ class Collection:
         self._devices = devices(machine, interval)
         self._tasks: TaskCollector | None = None
         self._kernel: KernelEvents | None = None
+        self._reboots: Reboots | None = None
         self._accounting: ExitAccounting | None = None
         self._service = Imds(imds, clock)
         self.notes: dict[str, str] = {}
@@ -62,8 +63,9 @@ class Collection:
 
     def spooled(self) -> None:
         """Takes notice that the spool has all records that the collectors yielded."""
-        if self._kernel:
-            self._kernel.spooled()
+        for collector in (self._kernel, self._reboots):
+            if collector:
+                collector.spooled()
 
     def close(self) -> None:
         """Ends exit accounting, and the session with the NVIDIA driver, which can't be unloaded while one is open."""
@@ -121,10 +123,14 @@ class Collection:
         def kernel() -> tuple[int, int]:
             return (self._kernel.sequence, self._kernel.started) if self._kernel else (_NO_SEQUENCE, 0)
 
+        def reboots() -> Collector:
+            self._reboots = Reboots(self._machine, state_file, last, kernel)
+            return self._reboots
+
         self._add("kernel_events", kernel_events)
         if self._kernel is None:
             self._add("oom_counters", lambda: OomCounters(self._machine))
-        self._add("reboots", lambda: Reboots(self._machine, state_file, last, kernel))
+        self._add("reboots", reboots)
         self._add("full_disks", lambda: FullDisks(self._machine, self._clock))
         self._add("clock_jumps", lambda: ClockJumps(self._clock))
         if self._tasks:

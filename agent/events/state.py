@@ -11,16 +11,25 @@ MAX_SIZE = 4096  # bytes
 MAX_MOMENTS = 32
 
 
+class Reboot(NamedTuple):
+    """When a session noticed a reboot, and the last sign of the session before, in nanoseconds since 1970."""
+
+    noticed: int
+    last_sign: int
+
+
 class EventState(NamedTuple):
     """The kernel's boot id, the last record of its log up to which all events are in the spool, and when.
 
     `saved` and `started`, the kernel's start, are nanoseconds since 1970; the latter is 0 where it isn't known.
+    `reboots` are those whose events aren't in the spool.
     """
 
     boot_id: str = ""
     sequence: int = -1
     saved: int = 0
     started: int = 0
+    reboots: tuple[Reboot, ...] = ()
 
 
 def load_state(path: str) -> EventState:
@@ -29,7 +38,11 @@ def load_state(path: str) -> EventState:
         with open(path, "rb") as file:
             found = json.loads(file.read(MAX_SIZE))
         return EventState(
-            str(found["boot_id"]), int(found["sequence"]), int(found["saved"]), int(found.get("started", 0))
+            str(found["boot_id"]),
+            int(found["sequence"]),
+            int(found["saved"]),
+            int(found.get("started", 0)),
+            tuple(Reboot(int(noticed), int(last_sign)) for noticed, last_sign in found.get("reboots", ())),
         )
     except (OSError, ValueError, KeyError, AttributeError, TypeError, OverflowError, RecursionError):
         return EventState()

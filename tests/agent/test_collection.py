@@ -105,6 +105,26 @@ def test_an_event_of_the_kernel_that_was_not_spooled_is_left_to_the_next_session
     assert kills(collection(tmp_path, clock)) == []
 
 
+def test_a_reboot_that_was_not_spooled_is_left_to_the_next_session(tmp_path: Path) -> None:
+    clock = SteppedClock()
+    fake_node(tmp_path)
+    boot_id = tmp_path / "proc/sys/kernel/random/boot_id"
+    boot_id.parent.mkdir(parents=True)
+
+    def reboots(found: Collection) -> list[Record]:
+        return [record for record in sample(found, clock) if record.tags.get("kind") == "reboot"]
+
+    boot_id.write_text("boot-0")
+    assert reboots(collection(tmp_path, clock)) == []
+    boot_id.write_text("boot-1")
+    (killed,) = reboots(collection(tmp_path, clock))
+    after = collection(tmp_path, clock)
+    assert reboots(after) == [killed]
+    after.spooled()
+    sample(after, clock)
+    assert reboots(collection(tmp_path, clock)) == []
+
+
 def test_memory_errors_of_a_gpu_name_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = [0]
     nvidia = NvidiaAccess(dict, lambda: (GpuErrors(3, corrected=0, uncorrected=counts[0]),), lambda: None)

@@ -19,6 +19,7 @@ from agent.events.start_task_hangs import StartTaskHangs, StartTaskProcess
 from agent.events.state import MAX_MOMENTS, EventState, load_moments, load_state, save_state
 from agent.machine.clock import Clock
 from agent.machine.machine import Machine
+from agent.records.record import Record
 
 SECOND = 1_000_000_000
 NOW = 1_795_000_000 * SECOND
@@ -130,8 +131,36 @@ def test_a_reboot_is_reported_once_and_the_state_is_saved(tmp_path: Path) -> Non
     assert found.fields == {
         "message": "The node was restarted since the agent last ran, 90 s ago.", "down_seconds": 90.0,
     }  # fmt: skip
-    assert load_state(path) == EventState("boot-1", 12, NOW, NOW - SECOND)
-    assert list(reboots.collect(NOW)) == []
+    assert load_state(path)[:4] == ("boot-1", 12, NOW, NOW - SECOND)
+    reboots.spooled()
+    assert list(reboots.collect(NOW + SECOND)) == []
+    assert load_state(path) == EventState("boot-1", 12, NOW + SECOND, NOW - SECOND)
+
+
+def test_a_session_repeats_the_records_of_reboots_that_those_before_it_did_not_spool(tmp_path: Path) -> None:
+    path = str(tmp_path / "state")
+    save_state(path, EventState("boot-0", 7, NOW - 90 * SECOND))
+
+    def session(boot_id: str, now: int) -> tuple[Reboots, list[Record]]:
+        reboots = Reboots(booted(tmp_path, boot_id), path, load_state(path), lambda: (12, 0))
+        return reboots, list(reboots.collect(now))
+
+    _killed, (first,) = session("boot-1", NOW)
+    assert first.time == NOW
+    assert session("boot-1", NOW + SECOND)[1] == [first]
+    reboots, found = session("boot-2", NOW + 61 * SECOND)
+    assert (found[0], found[1].time, found[1].fields["down_seconds"]) == (first, NOW + 61 * SECOND, 60.0)
+    reboots.spooled()
+    assert list(reboots.collect(NOW + 62 * SECOND)) == []
+    assert session("boot-2", NOW + 63 * SECOND)[1] == []
+
+
+def test_the_state_of_a_node_that_restarts_for_ever_can_be_read(tmp_path: Path) -> None:
+    path = str(tmp_path / "state")
+    for boot in range(100):
+        machine, now = booted(tmp_path, f"{boot:036}"), NOW + boot * SECOND
+        list(Reboots(machine, path, load_state(path), lambda: (-1, NOW)).collect(now))
+    assert [reboot.noticed for reboot in load_state(path).reboots][-1] == now
 
 
 @pytest.mark.parametrize("last", [EventState(), EventState("boot-1", 7, NOW)])
