@@ -6,7 +6,7 @@ A pool has series once its nodes were listed. No series is per node, and a state
 from prometheus_client.metrics_core import CounterMetricFamily
 
 from functions.api.metrics.account_series import counter_values
-from functions.api.metrics.series import Family, Samples, Value, timestamp
+from functions.api.metrics.series import Family, Labels, Samples, Value, timestamp
 from shared.domain.pools.start_up_figures import FiguresByGroup
 from shared.domain.reports.reports import PoolReport
 from shared.domain.retirements.announcements import days_left
@@ -81,7 +81,7 @@ def pool_samples(report: PoolReport) -> Samples:
         "azbatch_pool_resize_errors": len(pool.current_errors),
         "azbatch_pool_autoscale_error": scale.error is not None if scale and scale.evaluated_at else None,
         "azbatch_pool_flapping_nodes": snapshot.flapping_nodes(report.now),
-        "azbatch_retirement_days": {one.id: days for one, days in days_left(report.retirements, report.now.date())},
+        "azbatch_retirement_days": _retirement_days(report),
         "azbatch_pool_as_of_timestamp_seconds": timestamp(snapshot.as_of),
         "azbatch_pool_exact": report.verdict.level == "exact",
     }
@@ -91,6 +91,14 @@ def pool_samples(report: PoolReport) -> Samples:
     if report.tasks:
         values |= counter_values("pool", report.tasks)
     return Samples(labels, values | _start_up_values(report.start_ups or {}))
+
+
+def _retirement_days(report: PoolReport) -> dict[Labels, float]:
+    """Returns the days that are left by id; of several announcements of one id the earliest counts."""
+    found: dict[Labels, float] = {}
+    for one, days in days_left(report.retirements, report.now.date()):
+        found[one.id] = min(days, found.get(one.id, days))
+    return found
 
 
 def _start_up_values(found: FiguresByGroup) -> dict[str, Value]:

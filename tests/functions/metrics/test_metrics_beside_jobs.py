@@ -1,13 +1,17 @@
 """The exposition text of known rounds, pools, schedules and ingestion: object in, literal text out."""
 
 from dataclasses import replace
+from datetime import date
 
+import msgspec
 import pytest
 
 from functions.api.metrics import utilization_series
 from functions.api.metrics.metrics import render, render_nodes
+from functions.api.metrics.pool_series import pool_samples
+from shared.domain.retirements.announcements import announcements
 from tests.functions.metrics.test_metrics_page import BESIDE
-from tests.functions.support.seen_metrics import NOW, UTILIZED
+from tests.functions.support.seen_metrics import NOW, POOL, UTILIZED
 
 EXPECTED = """\
 azbatch_collector_pools_up{account="demo"} 1.0
@@ -125,6 +129,14 @@ def test_rounds_pools_schedules_and_ingestion_become_these_samples_and_no_others
     text = render([], [], NOW, **BESIDE)  # type: ignore[arg-type]
     samples = [line for line in text.splitlines() if not line.startswith("#") and "_created{" not in line]
     assert samples == EXPECTED.replace("OWN_IMAGE", 'account="demo",image="own"').splitlines()
+
+
+def test_of_several_days_of_one_announcement_the_earliest_is_a_pools_sample() -> None:
+    one = next(one for one in announcements() if one.id == "vm-sizes-d-to-dsv2")
+    days = [date(2027, 6, 1), date(2027, 3, 1), date(2027, 9, 1)]
+    announced = [msgspec.structs.replace(one, when={"vmSize": ["*"]}, last_day=day) for day in days]
+    found = pool_samples(replace(POOL, announced=announced)).values["azbatch_retirement_days"]
+    assert found == {"vm-sizes-d-to-dsv2": (days[1] - POOL.now.date()).days}
 
 
 def test_nodes_of_a_pool_have_a_text_of_their_own_with_a_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
