@@ -133,14 +133,14 @@ class SettingsReader:
         return keys
 
     def retirements(self) -> "tuple[Announcement, ...]":
-        """Returns the deployment's own announcements of retirements, in the form of the packaged ones."""
+        """Returns the deployment's own announcements of retirements, in the form of those that come with the app."""
         text = self.text("RETIREMENTS")
         if not text:
             return ()
-        from shared.domain.retirements.announcements import announcements, announcements_of
+        from shared.domain.retirements.announcements import announcements_of
 
         try:
-            return announcements_of(text, taken={one.id for one in announcements()})
+            return announcements_of(text)
         except ValueError as error:
             self.problems.append(f"RETIREMENTS: {str(error).removesuffix('.')}")
             return ()

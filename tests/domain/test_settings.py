@@ -1,3 +1,4 @@
+import json
 from datetime import timedelta
 
 import pytest
@@ -25,6 +26,16 @@ def test_wrong_announcements_of_retirements_are_named_all_with_entry_and_reason(
     assert problem.startswith("RETIREMENTS: Entry 1 of the announcements can't be read: Expected `object`, got `int`. ")
     assert "Entry 2 of the announcements can't be read: " in problem
     assert not problem.endswith(".")
+
+
+def test_an_announcement_of_ones_own_may_have_the_id_of_one_that_comes_with_the_app() -> None:
+    entry = {
+        "id": "ubuntu-22.04", "what": "Ubuntu 22.04", "when": {"nodeAgentSku": ["batch.node.ubuntu 22.04"]},
+        "lastDay": "2027-09-30", "effect": "No nodes.", "instead": "Ubuntu 24.04.", "source": "https://example.org/1",
+        "readOn": "2026-11-29",
+    }  # fmt: skip
+    settings = read_settings(ENOUGH | {"RETIREMENTS": json.dumps([entry])})
+    assert (settings.problems, [one.id for one in settings.retirements]) == ((), ["ubuntu-22.04"])
 
 
 def test_required_settings_suffice_and_the_rest_has_defaults() -> None:

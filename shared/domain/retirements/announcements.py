@@ -4,22 +4,28 @@ Dates move, and some aren't known: each announcement has its source and the day 
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Literal, get_args
 
 import msgspec
 
 from shared.domain.pools.machine_settings import Machine, MachineSettings, Network, PublicAddresses
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_sizes import possible_sizes
-from shared.domain.retirements.app_properties import APP_PROPERTIES, AppProperties, AppProperty
+from shared.domain.retirements.app_properties import APP_PROPERTIES, AppProperties
+from shared.domain.retirements.conditions import (
+    DEFAULT_ADDRESSES,
+    MARKETPLACE,
+    OWN_IMAGE,
+    PROPERTIES,
+    Conditions,
+    PoolProperty,
+    condition_fault,
+    fits,
+)
 
-type PoolProperty = Literal["nodeAgentSku", "image", "imageKind", "vmSize", "publicAddresses", "formula"]
-PROPERTIES: tuple[PoolProperty, ...] = get_args(PoolProperty.__value__)
-"""Properties of a pool that conditions name; `image` is `publisher/offer/sku` of the marketplace."""
 _SETTINGS: Mapping[PoolProperty, str] = {
     "nodeAgentSku": "virtualMachineConfiguration.nodeAgentSKUId",
     "image": "virtualMachineConfiguration.imageReference",
@@ -27,16 +33,13 @@ _SETTINGS: Mapping[PoolProperty, str] = {
     "publicAddresses": "networkConfiguration.publicIPAddressConfiguration.provision",
     "formula": "autoScaleFormula",
 }
-OWN_IMAGE, MARKETPLACE = "own", "marketplace"
-"""Values of `imageKind`."""
-_DEFAULT_ADDRESSES = "batchManaged"  # "Pool - Add", PublicIPAddressConfiguration
-_VALUES: Mapping[PoolProperty | AppProperty, Sequence[str]] = {
-    "imageKind": (MARKETPLACE, OWN_IMAGE),
-    "publicAddresses": (_DEFAULT_ADDRESSES, "userManaged", "noPublicIPAddresses"),
-}
 _FILE = Path(__file__).with_name("announcements.json")
 _HTTPS = "https://"
-_IMAGE_SLASHES = 2  # publisher/offer/sku
+_SOURCE = re.compile(r"https://[^\s/@.]+(\.[^\s/@.]+)+(/\S*)?")
+_ID = re.compile(r"[\w.:/-]{1,100}")
+_YEARS = range(2010, 2101)  # Batch is of 2014
+MAX_AGE = 90
+"""Days after which an announcement should be read again."""
 
 
 class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
@@ -44,12 +47,13 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
 
     `when` holds patterns by property, of pools or of this app: the announcement concerns a pool, or the app, if each
     named property is its own and matches one of its patterns. In these, `*` stands for any text and `#` for a number.
+    It is empty where Batch's API doesn't show what is concerned: such an announcement is only listed.
     `source` was read on `read_on`.
     """
 
     id: str
     what: str
-    when: Mapping[PoolProperty | AppProperty, Sequence[str]]
+    when: Conditions
     last_day: date | None
     effect: str
     instead: str
@@ -71,9 +75,11 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
         `node_sizes` are VM sizes of its nodes: where Batch doesn't name those that a pool of several may have, they are
         the only ones known.
         """
+        if not self.when:
+            return False
         known = {"vmSize": tuple(node_sizes)}
         found = [
-            name in PROPERTIES and _fits(patterns, values_of(facts, name), known.get(name, ()))
+            name in PROPERTIES and fits(patterns, values_of(facts, name), known.get(name, ()))
             for name, patterns in self.when.items()
         ]
         if False in found:
@@ -82,45 +88,66 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
 
     def concerns_app(self, app: AppProperties) -> bool:
         """Returns whether it concerns this app itself."""
-        return all(
-            name in APP_PROPERTIES and _fits(patterns, (app.value(name),)) for name, patterns in self.when.items()
+        return bool(self.when) and all(
+            name in APP_PROPERTIES and fits(patterns, (app.value(name),)) for name, patterns in self.when.items()
         )
 
 
 @cache
 def announcements() -> tuple[Announcement, ...]:
-    """Returns all announcements, the earliest first, and those without a date last."""
-    return announcements_of(_FILE.read_bytes())
+    """Returns those that come with the app, the earliest first, and those without a date last."""
+    return announcements_of(_FILE.read_bytes(), need_conditions=False)
 
 
-def with_more(*more: Iterable[Announcement]) -> tuple[Announcement, ...]:
-    """Returns all announcements with others, in the same order; of equal ones the first counts."""
-    found = {one.key: one for one in (*(one for some in more for one in some), *announcements())}
+def with_more(*more: Iterable[Announcement], own: Iterable[Announcement] = ()) -> tuple[Announcement, ...]:
+    """Returns those that come with the app and others, in the same order; each of `own` replaces all with its id."""
+    own = list(own)
+    replaced = {one.id for one in own}
+    return merged(own, (one for some in (*more, announcements()) for one in some if one.id not in replaced))
+
+
+def merged(*some: Iterable[Announcement]) -> tuple[Announcement, ...]:
+    """Returns announcements in order; of equal ones the first counts."""
+    found: dict[object, Announcement] = {}
+    for one in (one for each in some for one in each):
+        found.setdefault(one.key, one)
     return tuple(sorted(found.values(), key=_order))
 
 
-def announcements_of(content: bytes | str, taken: Collection[str] = ()) -> tuple[Announcement, ...]:
-    """Returns the announcements of a file or setting; `taken` are ids that others have.
+def announcements_of(content: bytes | str, *, need_conditions: bool = True) -> tuple[Announcement, ...]:
+    """Returns the announcements of a file or setting.
 
-    Raises ValueError with the numbers of wrong entries, and the reasons.
+    Raises ValueError with the numbers of wrong entries, their lines where there are several, and the reasons.
     """
+    content = content.encode() if isinstance(content, str) else content
     try:
         entries = msgspec.json.decode(content, type=list[msgspec.Raw])
     except msgspec.DecodeError as error:
         raise ValueError(f"The announcements are no list in JSON: {error}.") from error
-    found, faults = dict[str, Announcement](), list[str]()
+    found, faults, place = dict[str, Announcement](), list[str](), 0
     for number, entry in enumerate(entries, 1):
+        place = content.index(bytes(entry), place)
+        line = f" (line {content.count(b'\n', 0, place) + 1})" if b"\n" in content.strip() else ""
+        place += len(bytes(entry))
         try:
             one = msgspec.json.decode(entry, type=Announcement)
         except msgspec.DecodeError as error:
-            faults.append(f"Entry {number} of the announcements can't be read: {error}.")
+            faults.append(f"Entry {number}{line} of the announcements can't be read: {error}.")
             continue
-        if reason := _fault(one) or ("another entry has its id" if one.id in found or one.id in taken else ""):
-            faults.append(f"Entry {number} of the announcements ('{one.id}') can't be used: {reason}.")
+        reason = _fault(one) or ("another entry has its id" if one.id in found else "")
+        if reason := reason or ("'when' needs a property" if need_conditions and not one.when else ""):
+            faults.append(f"Entry {number}{line} of the announcements ('{one.id}') can't be used: {reason}.")
         found[one.id] = one
     if faults:
         raise ValueError(" ".join(faults))
     return tuple(sorted(found.values(), key=_order))
+
+
+def unread_since(some: Iterable[Announcement], today: date) -> list[str]:
+    """Returns a line for each announcement that was read more than MAX_AGE days ago, or is of a later day."""
+    ages = [(one, (today - one.read_on).days) for one in some]
+    old = [f"{one.id}: read {age} days ago, at {one.source}" for one, age in ages if age > MAX_AGE]
+    return old + [f"{one.id}: read on {one.read_on}, which is to come" for one, age in ages if age < -1]
 
 
 def _order(one: Announcement) -> tuple[bool, date, str]:
@@ -153,7 +180,7 @@ def _setting_of(settings: MachineSettings, name: PoolProperty) -> str | None:
     if name == "nodeAgentSku":
         return machine.node_agent_sku_id or ""
     if name == "publicAddresses":
-        return (network.public_ip_address_configuration or PublicAddresses()).provision or _DEFAULT_ADDRESSES
+        return (network.public_ip_address_configuration or PublicAddresses()).provision or DEFAULT_ADDRESSES
     image = machine.image_reference
     if name == "imageKind":
         return (MARKETPLACE if image.publisher else OWN_IMAGE) if image else ""
@@ -167,37 +194,11 @@ def _fault(one: Announcement) -> str:
     texts = {"id": one.id, "what": one.what, "effect": one.effect, "instead": one.instead}
     if empty := [name for name, text in texts.items() if not text.strip()]:
         return f"{empty[0]} is empty"
-    if not one.source.startswith(_HTTPS):
-        return f"its source is no address that begins with {_HTTPS}"
-    if not one.when or not all(patterns and all(patterns) for patterns in one.when.values()):
-        return "'when' needs a property with at least one pattern"
-    return next(
-        filter(None, (_pattern_fault(name, pattern) for name, many in one.when.items() for pattern in many)), ""
-    )
-
-
-def _pattern_fault(name: PoolProperty | AppProperty, pattern: str) -> str:
-    """Returns why a pattern fits nothing, as far as that is certain, or nothing."""
-    if name in _VALUES and not _fits([pattern], _VALUES[name]):
-        return f"no '{name}' fits '{pattern}', only {', '.join(_VALUES[name])} are possible"
-    if name == "image" and "*" not in pattern and pattern.count("/") != _IMAGE_SLASHES:
-        return f"no 'image' fits '{pattern}', as images are publisher/offer/sku"
-    return ""
-
-
-def _fits(patterns: Sequence[str], values: Sequence[str] | None, some: Sequence[str] = ()) -> bool | None:
-    """Returns whether a pattern fits one of the values; where these aren't known, one of `some` of them may show it."""
-    found = any(_pattern(one).fullmatch(value) for one in patterns for value in (*(values or ()), *some))
-    return None if values is None and not found else found
-
-
-@cache
-def _pattern(text: str) -> re.Pattern[str]:
-    """Returns the expression of a pattern; letters count without case.
-
-    Each part between two `*` matches where it is found first, so that no text takes long.
-    """
-    first, *others = (r"\d+?".join(map(re.escape, re.split("#+", part))) for part in re.split(r"\*+", text))
-    middle = "".join(f"(?>.*?{part})" for part in others[:-1])
-    rest = f".*{others[-1]}" if others else ""
-    return re.compile(f"{first}{middle}{rest}", re.IGNORECASE | re.DOTALL)
+    if not _ID.fullmatch(one.id):
+        return "its id is no word of at most 100 letters, digits and '.', ':', '/', '_', '-'"
+    if not _SOURCE.fullmatch(one.source):
+        return f"its source is no address that begins with {_HTTPS} and has no spaces"
+    for name, day in (("lastDay", one.last_day), ("readOn", one.read_on)):
+        if day and day.year not in _YEARS:
+            return f"its {name} {day} isn't from {_YEARS[0]} to {_YEARS[-1]}"
+    return condition_fault(one.when)

@@ -7,7 +7,7 @@ from datetime import date
 from shared.domain.core.keys import key_of
 from shared.domain.pools.pool_sizes import nodes_by_vm_size
 from shared.domain.pools.pools import Pool
-from shared.domain.retirements.announcements import Announcement, with_more
+from shared.domain.retirements.announcements import Announcement, merged
 from shared.domain.retirements.app_properties import AppProperties
 
 
@@ -46,13 +46,16 @@ def retirements(
     jobs: Mapping[str, Mapping[str, int]],
     today: date,
     app: AppProperties,
+    *,
+    general: Iterable[Announcement] = (),
 ) -> list[Retirement]:
     """Returns each announcement in order, with pools of those accounts that have it.
 
-    `announced` and `pools` are by account id, `jobs` are counts by account id and pool key.
+    `announced` and `pools` are by account id, `jobs` are counts by account id and pool key. `general` announcements are
+    those of no account.
     """
     found, known = [], {account: {one.key for one in some} for account, some in announced.items()}
-    for one in with_more(*announced.values()):
+    for one in merged(*announced.values(), general):
         concerned, unknown = list[ConcernedPool](), 0
         for account, some in pools.items():
             for pool in some if one.key in known[account] else ():

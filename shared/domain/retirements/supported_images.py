@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
-from shared.domain.retirements.announcements import OWN_IMAGE, Announcement
+from shared.domain.retirements.announcements import Announcement
+from shared.domain.retirements.conditions import OWN_IMAGE
 
 _SOURCE = "https://learn.microsoft.com/rest/api/batchservice/pools/list-supported-images"
 _LIST = "`az batch pool supported-images list` shows all that Batch supports"

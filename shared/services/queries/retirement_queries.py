@@ -6,15 +6,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from shared.domain.jobs.jobs import COMPLETED
-from shared.domain.retirements.announcements import Announcement, with_more
+from shared.domain.retirements.announcements import Announcement, unread_since, with_more
 from shared.domain.retirements.app_properties import app_properties
 from shared.domain.retirements.retirements import Retirement, jobs_by_pool, retirements
 from shared.domain.retirements.supported_images import announcements_in, unknown_images
+from shared.log import logger
 from shared.services.accounts.registry import Registry
 from shared.stores.accounts.supported_images import SupportedImageStore
 from shared.stores.batch.batch_addresses import API_VERSION
 from shared.stores.stores import Stores
 
+_LOG = logger(__name__)
 _KEPT = timedelta(minutes=10)  # images are listed once a day
 
 
@@ -46,10 +48,13 @@ class Announcements:
     async def of_account(self, account_key: str) -> AccountAnnouncements:
         """Returns the announcements for an account. Raises StorageError."""
         now = await self.registry.clock.now()
+        if not self._kept:
+            for line in unread_since(self.own, now.date()):
+                _LOG.warning("The setting RETIREMENTS has an entry that should be read again: %s", line)
         until, announced = self._kept.get(account_key, (now, None))
         if announced is None or now >= until:
             images = await self.images.load(account_key)
-            entries = with_more(self.own, announcements_in(images) if images else ())
+            entries = with_more(announcements_in(images) if images else (), own=self.own)
             announced = AccountAnnouncements(entries, unknown_images(images, now))
             self._kept[account_key] = now if announced.unknown else now + _KEPT, announced
         return announced
@@ -81,4 +86,5 @@ class RetirementQueries:
         unknown = {name: one.unknown for name, one in zip(keys, announced, strict=True) if one.unknown}
         today = (await self._registry.clock.now()).date()
         app = app_properties(API_VERSION, self._plan)
-        return RetirementsReport(retirements(by_account, pools, jobs, today, app), unknown)
+        general = with_more(own=self._announced.own)
+        return RetirementsReport(retirements(by_account, pools, jobs, today, app, general=general), unknown)

@@ -12,7 +12,15 @@ import pytest
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import AutoScale
-from shared.domain.retirements.announcements import Announcement, announcements, announcements_of, days_left, with_more
+from shared.domain.retirements.announcements import (
+    MAX_AGE,
+    Announcement,
+    announcements,
+    announcements_of,
+    days_left,
+    unread_since,
+    with_more,
+)
 from shared.domain.retirements.app_properties import AppProperties
 from shared.domain.retirements.retirement_finding import retirement_finding
 from shared.domain.retirements.supported_images import SupportedImage, SupportedImages, announcements_in
@@ -139,7 +147,20 @@ def test_each_announcement_on_the_app_concerns_exactly_what_it_names(case: str) 
 
 def test_every_announcement_concerns_one_of_the_cases() -> None:
     named = [named for _, named in (*CASES.values(), *APPS.values())]
-    assert set().union(*named) == {one.id for one in announcements()}
+    assert set().union(*named) == {one.id for one in announcements() if one.when}
+
+
+def test_what_batchs_api_does_not_show_is_listed_and_concerns_nobody() -> None:
+    only_listed = [one for one in announcements() if not one.when]
+    assert {one.id: one.last_day for one in only_listed} == {
+        "low-priority-nodes": None,
+        "classic-node-communication": date(2026, 3, 31),
+        "cloud-services-pools": date(2024, 2, 29),
+        "certificates": date(2024, 2, 29),
+    }
+    pools, apps = [pool for pool, _ in CASES.values()], [app for app, _ in APPS.values()]
+    assert not any(one.concerns(pool) is not False for one in only_listed for pool in (*pools, facts()))
+    assert not any(one.concerns_app(app) for one in only_listed for app in apps)
 
 
 def test_what_is_not_known_concerns_nobody_for_sure() -> None:
@@ -229,7 +250,33 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no source": ([ENTRY | {"source": ""}], r"Entry 1 .*'old'.*source is no address"),
     "an empty sentence": ([ENTRY | {"instead": " "}], "instead is empty"),
     "no condition": ([ENTRY | {"when": {}}], "'when' needs a property"),
-    "an empty pattern": ([ENTRY | {"when": {"vmSize": [""]}}], "'when' needs a property"),
+    "an empty pattern": ([ENTRY | {"when": {"vmSize": [""]}}], "'when' needs at least one pattern for each"),
+    "no pattern": ([ENTRY | {"when": {"vmSize": []}}], "'when' needs at least one pattern for each"),
+    "pools and the app": (
+        [ENTRY | {"when": {"vmSize": ["standard_a1"], "appPython": ["3.*"]}}],
+        r"properties of pools \('vmSize'\) and of this app \('appPython'\), use two entries",
+    ),
+    "an image of one's own by its name": (
+        [ENTRY | {"when": {"image": ["a/b/c"], "imageKind": ["own"]}}],
+        "'image', which only those of the 'marketplace' have",
+    ),
+    "a day long ago": ([ENTRY | {"lastDay": "0027-01-01"}], "its lastDay 0027-01-01 isn't from 2010 to 2100"),
+    "a day far off": ([ENTRY | {"readOn": "9999-12-31"}], "its readOn 9999-12-31 isn't from 2010 to 2100"),
+    "a source without a host": ([ENTRY | {"source": "https://"}], "its source is no address"),
+    "a source of one word": ([ENTRY | {"source": "https://wiki"}], "its source is no address"),
+    "a source with a space": ([ENTRY | {"source": "https://a.example/b c"}], "its source is no address"),
+    "a source with a user": ([ENTRY | {"source": "https://me:secret@a.example/"}], "its source is no address"),
+    "an id with a space": ([ENTRY | {"id": "old things"}], "its id is no word"),
+    "a pattern with a space": (
+        [ENTRY | {"when": {"image": [" a/b/c"]}}],
+        "' a/b/c', as it begins or ends with a space",
+    ),
+    "an agent of another form": (
+        [ENTRY | {"when": {"nodeAgentSku": ["ubuntu 22.04"]}}],
+        "no 'nodeAgentSku' fits 'ubuntu 22.04', as they begin with batch.node.",
+    ),
+    "a size of two words": ([ENTRY | {"when": {"vmSize": ["Standard A1"]}}], "no 'vmSize' fits 'Standard A1'"),
+    "a version of two words": ([ENTRY | {"when": {"appPython": ["3.13 or 3.14"]}}], "no 'appPython' fits"),
     "an unknown property": ([ENTRY | {"when": {"colour": ["red"]}}], r"Entry 1 .*colour"),
     "an unknown field": ([ENTRY | {"until": "2027-01-01"}], "until"),
     "an id twice": ([ENTRY, ENTRY], "Entry 2 .*another entry has its id"),
@@ -348,12 +395,31 @@ def test_a_substitute_of_an_image_lasts_longer(others: list[tuple[str, str, date
 def test_announcements_with_others_stay_in_order_and_equal_ones_count_once() -> None:
     (own,) = announcements_of(json.dumps([ENTRY]))
     images = announcements_in(IMAGES)
-    every = with_more([own], images, images)
+    every = with_more(images, images, own=[own])
     assert len(every) == len(announcements()) + 1 + len(images)
     known = [one.last_day for one in every if one.last_day]
     assert [one.last_day for one in every] == sorted(known) + [None] * (len(every) - len(known))
-    with pytest.raises(ValueError, match="another entry has its id"):
-        announcements_of(json.dumps([ENTRY | {"id": "ubuntu-22.04"}]), taken={"ubuntu-22.04"})
+
+
+def test_an_entry_of_ones_own_replaces_all_others_with_its_id() -> None:
+    changed = [ENTRY | {"id": "ubuntu-22.04"}, ENTRY | {"id": f"image:{JAMMY}", "lastDay": None}]
+    own = announcements_of(json.dumps(changed))
+    every = with_more(announcements_in(IMAGES), own=own)
+    assert [one for one in every if one.id in {"ubuntu-22.04", f"image:{JAMMY}"}] == list(own)
+    assert len(every) == len(announcements()) + len(announcements_in(IMAGES))
+
+
+def test_a_file_of_several_lines_is_refused_with_the_line() -> None:
+    content = json.dumps([ENTRY, ENTRY | {"id": "x", "source": "none"}, 7], indent=1)
+    with pytest.raises(ValueError, match=r"Entry 2 \(line 16\) .*'x'.*source.* Entry 3 \(line 30\) .*got `int`"):
+        announcements_of(content)
+
+
+def test_entries_that_were_read_long_ago_or_are_of_a_later_day_are_named() -> None:
+    some = announcements_of(json.dumps([ENTRY, ENTRY | {"id": "new", "readOn": "2026-11-02"}]))
+    assert unread_since(some, date(2026, 11, 1) + MAX_AGE * DAY) == []
+    assert unread_since(some, date(2026, 11, 2) + MAX_AGE * DAY) == ["old: read 91 days ago, at https://example.org/1"]
+    assert unread_since(some, date(2026, 10, 31)) == ["new: read on 2026-11-02, which is to come"]
 
 
 @pytest.mark.parametrize(("days", "lead"), [
