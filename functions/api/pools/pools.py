@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from functions.api.endpoints import ACCOUNT, POOL
+from functions.api.jobs.explanation import FindingAnswer, finding_answer
 from functions.api.jobs.job_models import JudgedPage, judged
 from functions.api.pools.node_models import NodeAnswer, NodeLine, node_answer
 from functions.api.pools.pool_models import EvaluationAnswer, PoolAnswer, PoolLine, evaluation_answer, pool_answer
@@ -25,6 +26,12 @@ NodeState = Literal[
     "idle", "rebooting", "reimaging", "running", "unusable", "creating", "starting", "waitingforstarttask",
     "starttaskfailed", "unknown", "leavingpool", "offline", "preempted", "upgradingos", "deallocated", "deallocating",
 ]  # fmt: skip
+
+
+class PoolDetailAnswer(PoolAnswer):
+    """A single pool, with `findings` on the start-ups of its nodes in the last seven days."""
+
+    findings: list[FindingAnswer]
 
 
 class PoolsQuery(Query):
@@ -83,12 +90,14 @@ def add_pools(routes: Routes) -> None:
         page = judged(listed(call, section, pool_answer, pools.unreadable), pools.verdict)
         return csv_reply(page, PoolLine) if query.format == "csv" else page
 
-    @routes.route("GET", POOL, returns=PoolAnswer, cacheable=True)
-    async def get_pool(call: RouteRequest[Query, None]) -> PoolAnswer:
+    @routes.route("GET", POOL, returns=PoolDetailAnswer, cacheable=True)
+    async def get_pool(call: RouteRequest[Query, None]) -> PoolDetailAnswer:
         """Returns one pool."""
         services = await call.services()
         pool = await services.pools.pool(call.path["account"], call.path["pool"])
-        return pool_answer(*await services.pools.with_tasks(call.path["account"], [pool]))
+        (report,) = await services.pools.with_tasks(call.path["account"], [pool])
+        findings = await services.start_ups.findings(report)
+        return PoolDetailAnswer.of(pool_answer(report), findings=list(map(finding_answer, findings)))
 
     @routes.route("GET", f"{POOL}/autoscaleruns", returns=Page[EvaluationAnswer], cacheable=True)
     async def list_autoscale_runs(call: RouteRequest[Query, None]) -> Page[EvaluationAnswer]:

@@ -21,6 +21,8 @@ HARDWARE_XIDS = frozenset((48, 61, 62, 63, 64, 74, 79, 92, 94, 95, 119, 120, 140
 """Errors of the GPU itself; source: NVIDIA's list of Xid errors. Most others are those of programs."""
 MAX_FORMULA_LINE = 300
 """Characters of a statement of an autoscale formula."""
+START_UP_FINDING_DAYS = 7
+"""Days of allocation, today included, on which findings on start-ups rest."""
 MIN_START_UPS = 5
 """Nodes of a day from which on its start-ups are compared with those of other days."""
 MIN_START_UP_DAYS = 3

@@ -1,7 +1,8 @@
 """Answers from storage about the start-ups of pools' nodes."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.domain.core.keys import key_of
@@ -9,7 +10,10 @@ from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.events.event_lists import EventFilter
 from shared.domain.events.preparation_events import SPECIAL_TASK, preparation_runs
 from shared.domain.findings.finding import Finding
+from shared.domain.findings.thresholds import START_UP_FINDING_DAYS
+from shared.domain.jobs.jobs import Job
 from shared.domain.nodes.start_ups import StartUp
+from shared.domain.pools.start_up_days import StartUpDay
 from shared.domain.pools.start_up_figures import FiguresByGroup, StartUpFigures, figures_by, figures_by_day, figures_of
 from shared.domain.pools.start_up_findings import start_up_exceeds_tasks, start_up_grows
 from shared.domain.reports.reports import PoolReport
@@ -28,7 +32,8 @@ class StartUpReport:
     """The figures of a pool's nodes that were allocated from the day `first` on, in days since 1970.
 
     `runs` are those of the pool's tasks, `preparations` milliseconds of runs of job preparation tasks in order, the
-    latest thousand that events show. `is_cut` where a day had more nodes than are kept.
+    latest thousand that events show. `is_cut` where a day had more nodes than are kept. `findings` rest on the last
+    seven days, however many are shown.
     """
 
     pool: PoolReport
@@ -40,15 +45,7 @@ class StartUpReport:
     runs: Histogram
     preparations: Sequence[int]
     is_cut: bool
-
-    @property
-    def findings(self) -> list[Finding]:
-        pool_id = self.pool.pool.facts.id
-        found = (
-            start_up_grows(pool_id, self.days),
-            start_up_exceeds_tasks(pool_id, self.figures, self.runs),
-        )
-        return [one for one in found if one]
+    findings: Sequence[Finding]
 
 
 class StartUpQueries:
@@ -58,26 +55,46 @@ class StartUpQueries:
         self._events = events
         self._start_ups = stores.start_ups
         self._jobs = stores.jobs
+        self._known_runs: dict[str, tuple[str | None, Mapping[str, Histogram]]] = {}
 
     async def of_pool(self, account_id: str, pool_id: str, days: int) -> StartUpReport:
         """Returns the start-ups of the last `days` days (UTC), today included. Raises NotFoundError, StorageError."""
         report = await self._pools.pool(account_id, pool_id)
-        key, pool_key = report.account.key, report.pool.key
-        today = to_milliseconds(report.now) // _DAY
-        wanted = range(today - days + 1, today + 1)
-        found = await asyncio.gather(*(self._start_ups.read(key, pool_key, day) for day in wanted))
-        many: list[StartUp] = [one for day in found for one in day.start_ups.values()]
+        last = await self._last_days(report, max(days, START_UP_FINDING_DAYS))
+        found = last[-days:]
+        many = _start_ups(found)
         return StartUpReport(
             pool=report,
-            first=wanted.start,
+            first=found[0].day,
             figures=figures_of(many),
             days=figures_by_day(many),
             sizes=figures_by(many, lambda one: one.vm_size),
             images=figures_by(many, lambda one: one.image),
-            runs=await self._runs(key, pool_key),
-            preparations=await self._preparations(report, wanted.start),
+            runs=await self._runs(report),
+            preparations=await self._preparations(report, found[0].day),
             is_cut=any(day.is_cut for day in found),
+            findings=await self._findings(report, last[-START_UP_FINDING_DAYS:]),
         )
+
+    async def findings(self, report: PoolReport) -> list[Finding]:
+        """Returns the findings on a pool's start-ups of the last seven days. Raises StorageError."""
+        return await self._findings(report, await self._last_days(report, START_UP_FINDING_DAYS))
+
+    async def _findings(self, report: PoolReport, days: Sequence[StartUpDay]) -> list[Finding]:
+        pool_id, many = report.pool.facts.id, _start_ups(days)
+        if not many:
+            return []
+        found = (
+            start_up_grows(pool_id, figures_by_day(many)),
+            start_up_exceeds_tasks(pool_id, figures_of(many), await self._runs(report)),
+        )
+        return [one for one in found if one]
+
+    async def _last_days(self, report: PoolReport, days: int) -> list[StartUpDay]:
+        today = to_milliseconds(report.now) // _DAY
+        wanted = range(today - days + 1, today + 1)
+        key, pool_key = report.account.key, report.pool.key
+        return await asyncio.gather(*(self._start_ups.read(key, pool_key, day) for day in wanted))
 
     async def latest(self, account_id: str) -> Mapping[str, FiguresByGroup]:
         """Returns each pool's figures of today (UTC), or else of yesterday, by pool key. Raises NotFoundError."""
@@ -92,9 +109,29 @@ class StartUpQueries:
         page = await self._events.events(report.account.id, wanted, after=None, most=_MAX_EVENTS)
         return preparation_runs(page.events)
 
-    async def _runs(self, account_key: str, pool_key: str) -> Histogram:
-        """Returns the runs of the tasks of a pool's jobs that aren't deleted."""
-        jobs = (await self._jobs.load_all(account_key)).values()
-        own = [job for job in jobs if not job.deleted and job.facts.pool_id and key_of(job.facts.pool_id) == pool_key]
-        stored = [job.snapshot.statistics for job in own if job.snapshot and job.snapshot.statistics]
-        return Histogram.summed(one.runs for packed in stored if (one := packed.unpack()))
+    async def _runs(self, report: PoolReport) -> Histogram:
+        """Returns the runs of the tasks of a pool's jobs that aren't deleted.
+
+        Until the account's next round they come from memory, as pages ask often and it has many jobs.
+        """
+        account_key = report.account.key
+        _, last = await self._registry.watch_and_round(account_key)
+        known = self._known_runs.get(account_key)
+        if known is None or last is None or known[0] != last.etag:
+            known = (last.etag if last else None, _runs_by_pool((await self._jobs.load_all(account_key)).values()))
+            self._known_runs[account_key] = known
+        return known[1].get(report.pool.key, Histogram.summed(()))
+
+
+def _start_ups(days: Iterable[StartUpDay]) -> list[StartUp]:
+    return [one for day in days for one in day.start_ups.values()]
+
+
+def _runs_by_pool(jobs: Iterable[Job]) -> dict[str, Histogram]:
+    """Returns the runs of the tasks of jobs that aren't deleted, by the key of their pool."""
+    found = defaultdict[str, list[Histogram]](list)
+    for job in jobs:
+        stored = job.snapshot.statistics if job.snapshot and not job.deleted else None
+        if job.facts.pool_id and stored and (one := stored.unpack()):
+            found[key_of(job.facts.pool_id)].append(one.runs)
+    return {pool: Histogram.summed(runs) for pool, runs in found.items()}
