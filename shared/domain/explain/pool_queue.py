@@ -67,7 +67,8 @@ class QueueEvidence:
     def minutes_until(self, tasks: float, ahead: Sequence[WaitingJob]) -> float:
         """Returns the minutes until so many slots came free that no job ahead retakes; infinite where none will."""
         bound = [each.job for each in ahead if each.job.retaking]
-        others_run = any(each.job.running for each in self.jobs if each.job not in bound)
+        running = [each for each in self.jobs if each.job.running]
+        others_run = len(running) > sum(job.running > 0 for job in bound)
         return minutes_until(tasks, self.per_minute or 0.0, bound, others_run=others_run)
 
     @property
@@ -105,9 +106,9 @@ def queue_of(e: QueueEvidence, top: int) -> list[QueuedJob]:
             by_rank.setdefault(e.rank_of(each.job), []).append(each)
     found, ahead = list[QueuedJob](), list[WaitingJob]()
     for number, equal in enumerate(by_rank.values(), start=1):
-        is_unsure, sharing = len(equal) > 1 and any(each.is_unsure for each in equal), _contending(equal)
+        is_unsure, sharing = len(equal) > 1 and any(map(_is_ready_unsure, equal)), _contending(equal)
         for each in equal[: top - len(found)]:
-            ready = None if each.is_unsure else each.job.contending
+            ready = None if _is_ready_unsure(each) else each.job.contending
             share = None if is_unsure else round(1 / sharing, 6) if each.job.contending else 0.0
             others = [other for other in equal[: _MAX_EQUAL + 1] if other is not each]
             cause = causes.of(each, (*ahead, *others))
@@ -122,6 +123,11 @@ def queue_of(e: QueueEvidence, top: int) -> list[QueuedJob]:
 def _contending(jobs: Sequence[WaitingJob]) -> int:
     """Returns the number of jobs that would take free slots now."""
     return sum(each.job.contending > 0 for each in jobs)
+
+
+def _is_ready_unsure(each: WaitingJob) -> bool:
+    """Returns whether it is unknown how many tasks would take free slots now: at maxParallelTasks, none would."""
+    return each.is_unsure and each.job.contending > 0
 
 
 class _Causes:

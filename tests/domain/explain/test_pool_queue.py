@@ -120,6 +120,15 @@ def test_slots_of_a_job_at_its_bound_come_free_once_its_tasks_have_all_started()
     assert low.expected_start == NOW + round(60 * (0.5 + 0.5 / 7)) * SECOND
 
 
+def test_of_a_job_at_its_bound_it_is_known_that_none_of_its_tasks_takes_another_slot() -> None:
+    depends = replace(BOUND, uses_task_dependencies=True)
+    found = queue(job("bound", running=2, rules=depends, per_minute=6.0), job("next"), job("last", -1))
+    assert shown(found) == [
+        ("bound", 1, 0, 0, "maxParallelTasks"), ("next", 1, 5, 1, "slotsBusy"), ("last", 2, 5, 1, "higherPriorityJobs"),
+    ]  # fmt: skip
+    assert found[2].reason == "Whether the waiting tasks of 'bound', which go first, can start isn't stored."
+
+
 def test_where_all_slots_are_retaken_there_is_no_expected_start() -> None:
     bound = job("bound", 9, running=2, rules=BOUND, per_minute=0.0)
     _, found = queue(bound, job("next"), rate=10.0)

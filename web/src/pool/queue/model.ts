@@ -13,7 +13,7 @@ export interface QueuedJob {
   /** Waiting tasks that would take free slots now. */
   readyTasks: number | null;
   runningTasks: number;
-  /** Of the slots that lower ranks leave, from 0 to 1. */
+  /** Of the slots that lower ranks leave, from 0 to 1; 0 at its maxParallelTasks: it only keeps those that it has. */
   share: number | null;
   title: string | null;
   expectedStart: string | null;

@@ -27,7 +27,11 @@ def take_all(e: Evidence, ahead: Sequence[CompetingJob]) -> bool:
 
 def retaking_jobs(e: Evidence) -> tuple[CompetingJob, ...]:
     """Returns jobs that go first and are bound by maxParallelTasks: they retake the slots that their tasks free."""
-    return tuple(job for job in e.competing_jobs if job.retaking and e.rank_of(job) < e.rank)
+    return tuple(job for job in e.competing_jobs if _retakes(e, job))
+
+
+def _retakes(e: Evidence, job: CompetingJob) -> bool:
+    return job.retaking > 0 and e.rank_of(job) < e.rank
 
 
 def is_sure(e: Evidence) -> bool:
@@ -141,9 +145,8 @@ def _time_for(e: Evidence, tasks: int) -> timedelta | None:
 
 def _minutes_for(e: Evidence, tasks: int) -> float:
     """Returns the minutes until so many slots came free that no other job retakes; infinite where that isn't known."""
-    retaking = retaking_jobs(e)
-    others_run = e.running_tasks > 0 or any(job.running for job in e.competing_jobs if job not in retaking)
-    return minutes_until(tasks, e.per_minute or 0.0, retaking, others_run=others_run)
+    others_run = e.running_tasks > 0 or any(job.running and not _retakes(e, job) for job in e.competing_jobs)
+    return minutes_until(tasks, e.per_minute or 0.0, retaking_jobs(e), others_run=others_run)
 
 
 def _duration(span: timedelta) -> str:
