@@ -68,8 +68,11 @@ def save_moments(path: str, moments: Mapping[str, int]) -> None:
 
 
 def _replace(path: str, content: Mapping[str, object]) -> None:
+    """Replaces a file once the new one's bytes are on the disk: a power failure else leaves an empty one."""
     temporary = f"{path}.new"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with open(descriptor, "wb") as file:
         file.write(json.dumps(content).encode())
+        file.flush()
+        os.fsync(file.fileno())
     os.replace(temporary, path)

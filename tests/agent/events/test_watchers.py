@@ -185,6 +185,21 @@ def test_a_state_is_for_its_owner_only(tmp_path: Path) -> None:
     assert load_state(str(tmp_path / "gone")) == EventState()
 
 
+def test_a_state_is_on_the_disk_before_it_replaces_the_last_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced = str(tmp_path / "state"), list[EventState]()
+    save_state(path, EventState("b", 1, 2))
+
+    def sync(descriptor: int) -> None:
+        assert os.fstat(descriptor).st_size > 0
+        synced.append(load_state(path))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    save_state(path, EventState("b", 2, 3))
+    assert synced == [EventState("b", 1, 2)]
+
+
 @pytest.mark.parametrize(("seconds", "message"), [
     (3600, "The node's clock was set forwards by 3600.0 s."), (-5, "The node's clock was set back by 5.0 s."),
 ])  # fmt: skip
