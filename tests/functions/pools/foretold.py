@@ -7,15 +7,20 @@ from typing import Any
 type Json = dict[str, Any]
 
 
-def violations(queue: Json, started: Sequence[str], running: Sequence[Mapping[str, int]] = ()) -> list[str]:
+def violations(
+    queue: Json,
+    started: Sequence[str],
+    running: Sequence[Mapping[str, int]] = (),
+    held: Sequence[Mapping[str, int]] = (),
+) -> list[str]:
     """Returns sentences on starts that the queue excludes; `started` are jobs' ids in the order of their tasks' starts.
 
-    `running` are the numbers of running tasks by job before each start; without them jobs at their maxParallelTasks
-    start none.
+    `running` and `held` are the numbers of running and held tasks by job before each start; without the former jobs at
+    their maxParallelTasks start none, without the latter all held tasks of the queue may have been released.
     A task may start only where no job of a lower rank has ready tasks left, except for wider ones, which it may pass.
     Jobs of one rank take turns while each of them has ready tasks. One at its maxParallelTasks has a ready task
     whenever one of its own has ended, and as it missed turns before, others needn't wait for it. A job with an unknown
-    number of ready tasks may start any, and one with held tasks may start those once others have ended.
+    number of ready tasks may start any, and one with held tasks may start as many more as aren't held any longer.
     """
     jobs = {job["id"]: job for job in queue["value"]}
     taken = Counter[str]()
@@ -26,7 +31,11 @@ def violations(queue: Json, started: Sequence[str], running: Sequence[Mapping[st
             found.append(f"start {place} is of {name}, none of whose tasks could start")
             continue
         runs = running[place] if running else None
-        if job["readyTasks"] is not None and not _has_left(job, taken, runs) and not job["heldTasks"]:
+        if (
+            job["readyTasks"] is not None
+            and not _has_left(job, taken, runs)
+            and taken[name] >= _released(job, runs, held[place] if held else {})
+        ):
             found.append(f"start {place} is of {name}, whose {job['readyTasks']} ready tasks had started")
         for other in jobs.values():
             if _has_left(other, taken, runs) and other["rank"] < job["rank"] and not _may_pass(job, other):
@@ -44,6 +53,12 @@ def violations(queue: Json, started: Sequence[str], running: Sequence[Mapping[st
 
 def _is_bound(job: Json, runs: Mapping[str, int] | None) -> bool:
     return runs is not None and job["maxParallelTasks"] is not None
+
+
+def _released(job: Json, runs: Mapping[str, int] | None, held: Mapping[str, int]) -> int:
+    """Returns the number of a job's tasks that were ready or have been released since."""
+    ready = job["waitingTasks"] - job["heldTasks"] if _is_bound(job, runs) else job["readyTasks"]
+    return int(ready + job["heldTasks"] - held.get(job["id"], 0))
 
 
 def _has_left(job: Json, taken: Counter[str], runs: Mapping[str, int] | None) -> bool:

@@ -38,9 +38,19 @@ def test_a_job_with_an_unknown_number_of_ready_tasks_may_start_any_or_none(start
     assert len(violations({"value": [job("deps", 1, None), job("a", 2)]}, started.split())) == wrong
 
 
-@pytest.mark.parametrize(("held", "wrong"), [(3, 0), (0, 1)])
-def test_only_held_tasks_may_start_beyond_the_ready_ones(held: int, wrong: int) -> None:
-    assert len(violations({"value": [job("deps", 1, 1) | {"heldTasks": held}]}, ["deps", "deps"])) == wrong
+@pytest.mark.parametrize(
+    ("held", "still", "wrong"),
+    [(3, (3, 0), 0), (3, (3, 2), 0), (3, (3, 3), 1), (3, (), 0), (1, (1, 0), 0), (0, (0, 0), 1), (0, (), 1)],
+)
+def test_beyond_the_ready_tasks_only_those_may_start_that_are_held_no_longer(
+    held: int, still: tuple[int, ...], wrong: int
+) -> None:
+    deps = {"value": [job("deps", 1, 1) | {"heldTasks": held}]}
+    assert len(violations(deps, ["deps", "deps"], held=[{"deps": number} for number in still])) == wrong
+
+
+def test_no_more_tasks_may_start_than_are_ready_or_held() -> None:
+    assert len(violations({"value": [job("deps", 1, 1) | {"heldTasks": 1}]}, ["deps"] * 4)) == 2
 
 
 @pytest.mark.parametrize(("slots", "wrong"), [(2, 0), (1, 1)])

@@ -19,8 +19,8 @@ from tests.functions.pools.queue_stages import STAGES, stage_all
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 _NEXT = 20
-type Starts = dict[str, list[tuple[str, dict[str, int]]]]
-"""The jobs of the tasks that started, each with the numbers of running tasks of jobs before, by pool."""
+type Starts = dict[str, list[tuple[str, dict[str, int], dict[str, int]]]]
+"""The jobs of the tasks that started, each with the numbers of running and held tasks of jobs before, by pool."""
 
 
 async def queue_of(world: World, pool: str = "pool", query: str = "") -> dict[str, Any]:
@@ -30,42 +30,61 @@ async def queue_of(world: World, pool: str = "pool", query: str = "") -> dict[st
     return found.body
 
 
+def true_held(account: Any, pool: str) -> dict[str, int]:
+    """Returns the numbers of waiting tasks, by job of a pool, that wait for another one, or fit on no node."""
+    slots = account.pools[pool].slots_per_node
+
+    def is_held(job: Any, task: Any) -> bool:
+        wanted = [job.tasks.get(name) for name in (task.spec.get("dependsOn") or {}).get("taskIds", ())]
+        waits = any(one is None or one.state != "completed" for one in wanted)
+        return task.state == "active" and (waits or task.slots > slots)
+
+    jobs = [job for job in account.jobs.values() if job.pool_id == pool]
+    return {job.id: sum(is_held(job, task) for task in job.tasks) for job in jobs}
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def staged(_running: World) -> AsyncIterator[tuple[dict[str, Any], Starts]]:
-    """Yields the queues of all stages, and the tasks that the emulator dispatched next, by pool."""
+async def staged(_running: World) -> AsyncIterator[tuple[dict[str, Any], dict[str, int], Starts]]:
+    """Yields the queues of all stages by pool, the numbers of held tasks by job, and the tasks dispatched next."""
     world = await _running.staged_once(stage_all)
     await world.app.fire("tick")
     await world.app.fire("tick")  # which reads the dependencies of three jobs after each
     queues = {f"p{number}": await queue_of(world, f"p{number}") for number in range(len(STAGES))}
+    account, held = world.emulator.simulations["demo"].account, dict[str, int]()
+    for pool in queues:
+        held |= true_held(account, pool)
     dispatched: Starts = defaultdict(list)
     tasks = world.emulator.simulations["demo"].tasks
     assign = tasks.assign
 
     def recorded(job: Any, task: Any, node: Any) -> None:
         running = {other.id: len(other.runs) for other in job.account.jobs.values() if other.pool_id == job.pool_id}
-        dispatched[job.pool_id].append((job.id, running))
+        dispatched[job.pool_id].append((job.id, running, true_held(job.account, job.pool_id)))
         assign(job, task, node)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tasks, "assign", recorded)
         for _ in range(60):
             world.advance(10)
-    yield queues, dispatched
+    yield queues, held, dispatched
 
 
 @pytest.mark.parametrize("number", range(len(STAGES)), ids=list(STAGES))
 async def test_the_next_tasks_that_are_dispatched_are_those_of_the_queue(
-    staged: tuple[dict[str, Any], Starts], number: int
+    staged: tuple[dict[str, Any], dict[str, int], Starts], number: int
 ) -> None:
-    queue, starts = staged[0][f"p{number}"], staged[1][f"p{number}"][:_NEXT]
-    dispatched, running = [job for job, _ in starts], [runs for _, runs in starts]
+    queue, starts = staged[0][f"p{number}"], staged[2][f"p{number}"][:_NEXT]
+    dispatched, running, held = [one[0] for one in starts], [one[1] for one in starts], [one[2] for one in starts]
     stage = list(STAGES.values())[number]
     assert {job["id"] for job in queue["value"]} == {f"p{number}-{job.name}" for job in stage.jobs}
     assert queue["jobDefaultOrder"] == ("creationtime" if stage.oldest_first else "none")
     assert [job["id"] for job in queue["value"] if job["readyTasks"] is None] == []
     ready = sum(job["readyTasks"] for job in queue["value"])
     assert len(dispatched) >= min(ready, _NEXT)
-    assert violations(queue, dispatched, running) == []
+    assert {job["id"]: job["heldTasks"] for job in queue["value"]} == {
+        job["id"]: staged[1][job["id"]] for job in queue["value"]
+    }
+    assert violations(queue, dispatched, running, held) == []
     for job in stage.jobs:
         assert (f"p{number}-{job.name}" in dispatched) or not job.runs
     assert queue["unknown"] == []
