@@ -13,6 +13,8 @@ from functions.http.parameters import Format, Key
 from shared.domain.retirements.retirements import Retirement
 from shared.services.accounts.registry import found as known
 
+_MAX_UNKNOWN = 20  # pools that are named
+
 
 class RetirementsQuery(Query):
     """With `all`, the list also has announcements that concern no pool; with `account` only that account's pools."""
@@ -31,16 +33,24 @@ class ConcernedPoolAnswer(Answer):
     jobs: int
 
 
+class UnknownPoolAnswer(Answer):
+    """A pool of which it isn't known whether a retirement concerns it."""
+
+    account: str
+    id: str
+
+
 class RetirementAnswer(RetirementFields):
     """What Azure retires, as announced, with the pools that it concerns.
 
     `lastDay` is null where no day is known; `daysLeft` is negative after it. `source` was read on `readOn`: dates move.
-    For `unknownPools` this isn't known: their settings weren't read yet, or the image is the user's own. `concernsApp`
-    says that Batchscope itself uses it.
+    For `unknownPools` this isn't known: their settings weren't read yet, or the image is the user's own;
+    `firstUnknownPools` are at most 20 of them. `concernsApp` says that Batchscope itself uses it.
     """
 
     pools: list[ConcernedPoolAnswer]
     unknown_pools: int
+    first_unknown_pools: list[UnknownPoolAnswer]
     concerns_app: bool
 
 
@@ -134,7 +144,10 @@ def retirement_answer(retirement: Retirement) -> RetirementAnswer:
         retirement.announcement,
         days_left=retirement.days_left,
         pools=pools,
-        unknown_pools=retirement.unknown,
+        unknown_pools=len(retirement.unknown),
+        first_unknown_pools=[
+            UnknownPoolAnswer(account=account, id=pool) for account, pool in retirement.unknown[:_MAX_UNKNOWN]
+        ],
         concerns_app=retirement.concerns_app,
     )
 

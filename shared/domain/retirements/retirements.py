@@ -23,7 +23,7 @@ class ConcernedPool:
 
 @dataclass(frozen=True, slots=True)
 class Retirement:
-    """An announcement with the pools that it concerns, and the number of pools for which that is unknown.
+    """An announcement with the pools that it concerns, and those for which that is unknown, by account id and pool id.
 
     `concerns_app` is True where it concerns this app itself.
     """
@@ -31,7 +31,7 @@ class Retirement:
     announcement: Announcement
     days_left: int | None
     pools: Sequence[ConcernedPool]
-    unknown: int
+    unknown: Sequence[tuple[str, str]]
     concerns_app: bool = False
 
 
@@ -56,11 +56,12 @@ def retirements(
     """
     found, known = [], {account: {one.key for one in some} for account, some in announced.items()}
     for one in merged(*announced.values(), general):
-        concerned, unknown = list[ConcernedPool](), 0
+        concerned, unknown = list[ConcernedPool](), list[tuple[str, str]]()
         for account, some in pools.items():
             for pool in some if one.key in known[account] else ():
                 is_concerned = concerns(one, pool)
-                unknown += is_concerned is None
+                if is_concerned is None:
+                    unknown.append((account, pool.facts.id))
                 if is_concerned:
                     count = jobs.get(account, {}).get(pool.key, 0)
                     concerned.append(ConcernedPool(account, pool.facts.id, pool.facts.nodes, count))
