@@ -1,6 +1,6 @@
 """The causes for which an account's jobs wait, as last explained, and the time that tasks have waited by cause."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -80,8 +80,8 @@ class WaitingCauses:
             added=added,
         )
 
-    def within(self, pools: Mapping[str, object]) -> "WaitingCauses":
-        """Returns the causes with the time waited for pools that aren't known any more in NO_POOL."""
+    def within(self, pools: Container[str]) -> "WaitingCauses":
+        """Returns the causes with the time waited for pools that aren't stored any more in NO_POOL, by their keys."""
         gone = [{NO_POOL: causes} for pool, causes in self.waited.items() if pool not in pools]
         kept = {pool: causes for pool, causes in self.waited.items() if pool in pools}
         return replace(

@@ -75,8 +75,9 @@ class WaitingJobs:
             jobs = await self.stores.jobs.load_all(account.key)
             waiting = {key: job for key, job in jobs.items() if waiting_tasks(job)}
             found = await self._causes(account, before.next_jobs(waiting, _MAX_EXPLAINED), deadline)
-        pools = (await self.stores.pools.load_known(account.key)).resources
-        after: WaitingCauses = before.after(waiting, found, now).within(pools)
+        pools = await self.stores.pools.load_known(account.key)
+        stored = pools.resources.keys() | pools.unreadable.keys()
+        after: WaitingCauses = before.after(waiting, found, now).within(stored)
         await self.stores.pool_history.save(account.key, waited_rows(before, after, self.retention))
         await self.stores.waiting_causes.save(account.key, after)
         self._last[account.key] = WaitingCauses(now)

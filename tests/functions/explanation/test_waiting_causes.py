@@ -7,6 +7,8 @@ from collections import Counter
 
 import pytest
 
+from local.azurite import StorageAddresses
+from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.core.stamps import SECOND, stamp
 from shared.domain.explain.request_budget import SHARE
 from shared.domain.jobs.waiting_causes import WaitingCauses
@@ -14,6 +16,7 @@ from shared.errors import StorageError
 from shared.stores.jobs.waiting_causes import WaitingCauseStore
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
+from tests.functions.storage.test_unreadable_rows import is_row, spoil
 from tests.functions.support.seen_metrics import families
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -80,6 +83,27 @@ async def test_the_history_of_a_pool_shows_the_time_waited_in_each_step_though_p
         table = await world.get(f"accounts/demo/pools/slow/history?step={step}&from={begin}&format=csv")
         cells = [row["waitedSeconds"] for row in csv.DictReader(io.StringIO(table.body))]
         assert [json.loads(cell) for cell in cells if cell] == ended
+
+
+async def test_the_time_waited_of_a_pool_never_falls_where_its_row_is_damaged_during_a_pass(
+    world: World, azurite: StorageAddresses
+) -> None:
+    await add_pool(world.batch, "damaged", nodes=1, slots=1)
+    await add_job(world.batch, "stuck", pool="damaged")
+    await add_tasks(world.batch, 5, job="stuck", command="sleep 100000")
+    waited = [0.0]
+    for is_damaged in (False, False, True, False):
+        world.advance(300)
+        if is_damaged:
+            await spoil(azurite, "pools", is_row("damaged"), pool0="{")
+            world.emulator.faults.all.append(Fault(path="/pools", status=403))
+        await world.app.fire("tick")
+        world.emulator.faults.all.clear()
+        if not is_damaged:
+            total = (await world.get("accounts/demo/pools/damaged")).body["waitedSeconds"]
+            waited.append(sum(total.values()))
+    assert waited == sorted(waited)
+    assert waited[-1] == pytest.approx(3 * 4 * 300, abs=60)
 
 
 async def _fails(*_: object) -> None:
