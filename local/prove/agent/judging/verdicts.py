@@ -82,15 +82,15 @@ def _judge_blobs(evidence: NodeEvidence, verdict: NodeVerdict) -> None:
 
 
 def _judge_reboots(evidence: NodeEvidence, sessions: Iterable[SessionUnits], verdict: NodeVerdict) -> None:
-    """Each restart of the machine is an event, unless the first agent after it died before it could send one.
+    """Each restart of the machine is an event, unless no agent after it lived for long enough to send one.
 
     A session repeats the record of the one before it, which was killed meanwhile: equal ones are one event.
     """
     lines = (line for session in sessions for unit in session.known().values() for line in unit)
     verdict.reboots = len({line for line in lines if line.startswith(_REBOOT)})
     runs = [life for life in evidence.lives if life.command == "run"]
-    first = [next((life for life in runs if life.boot == boot), None) for boot in range(1, evidence.boots + 1)]
-    sure = sum(life is not None and _is_long(life) for life in first[1:]) if first and first[0] else 0
+    boots = {life.boot for life in runs if _is_long(life)}
+    sure = len(boots - {1}) if 1 in boots else 0
     if not sure <= verdict.reboots <= evidence.boots - 1:
         verdict.wrong.append(f"{evidence.name}: {verdict.reboots} reboots reported of {evidence.boots - 1}")
 
