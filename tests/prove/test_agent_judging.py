@@ -104,17 +104,11 @@ def test_windows_that_overlap_count_once() -> None:
     assert outside(0, 10, [(2, 5), (4, 6), (9, 20)]) == 5
 
 
-def test_a_session_is_of_the_last_process_with_its_number_that_had_begun() -> None:
-    day = 20_784 * 86_400 * SECOND  # 2026-11-27
-    noon = day + 12 * 3600 * SECOND
-    lives = [
-        ProcessLife("n1", "run", pid, began, noon + 8 * SECOND, KILLED, inner_pid=77)
-        for pid, began in ((1077, noon - 60 * SECOND), (1078, noon - SECOND), (1079, noon + SECOND), (77, 0))
-    ]
-    text = f"mem free=1i {noon + 3 * SECOND}\nbatchscope_agent flushed_records=0i {noon}\n"
-    losses = judged([member(0, text)], [], *lives).losses
-    assert losses[1] == 5.0
-    assert min(losses[0], losses[2], losses[3]) > 5
+def test_a_session_is_of_the_process_with_its_number_unless_another_is_known_to_have_it() -> None:
+    others = [ProcessLife("n1", "run", 1, 0, 9 * SECOND, KILLED), ProcessLife("n1", "run", 2, 0, 9 * SECOND, KILLED)]
+    others[1].session = SESSION
+    verdict = judged([unit(0), unit(4)], [], ProcessLife("n1", "run", 77, 0, 9 * SECOND, KILLED), *others)
+    assert verdict.losses == [5.0, 9.0, 5.0]
 
 
 def test_a_kill_may_lose_units_in_memory_while_the_disk_takes_none() -> None:

@@ -12,8 +12,8 @@ class ProcessLife:
     """A process that measures (`run`) or takes lines (`append`); times in nanoseconds since 1970.
 
     `ended` is when it was killed or asked to end (`how`), 0 while it lives. `boot` counts the starts of its machine.
-    `fed` are the times of the lines that it was given, by their numbers. `inner_pid` is the number that it has itself
-    and that its sessions bear. `in_memory` are times in which its disk took nothing, so that a kill may lose more.
+    `fed` are the times of the lines that it was given, by their numbers. `session` is the name of its session where its
+    number doesn't show it. `in_memory` are times in which its disk took nothing, so that a kill may lose more.
     """
 
     node: str
@@ -25,7 +25,7 @@ class ProcessLife:
     boot: int = 1
     paused: list[tuple[int, int]] = field(default_factory=list)
     fed: list[int] = field(default_factory=list)
-    inner_pid: int = 0
+    session: str = ""
     in_memory: list[tuple[int, int]] = field(default_factory=list)
 
     @property

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from local.prove.agent.judging.lives import ASKED, KILLED, SECOND, ProcessLife, outside
 from local.prove.agent.judging.members import measurement_of, time_of
@@ -43,28 +42,22 @@ def judge_losses(
     bounds: Bounds,
     stalls: Sequence[tuple[int, int]],
 ) -> LossFindings:
-    """Judges each process by its sessions; in `stalls` the whole machine stood still."""
+    """Judges each process by its sessions, which bear its number; in `stalls` the whole machine stood still."""
     found, every = LossFindings(), list(sessions)
-    processes = list(lives)
-    owners = {session.name: _owner(session, processes) for session in every}
-    for life in processes:
-        own = [one for one in every if owners[one.name] is life]
+    for life in lives:
+        own = [one for one in every if _is_of(one, life)]
         standing = [*life.paused, *stalls]
         _judge_end(life, own, bounds, standing, found)
         if life.command == "append":
             _judge_fed(life, own, bounds, standing, found)
     for session in every:
-        owner = owners[session.name]
-        _judge_gaps(session, bounds, [*stalls, *(owner.paused if owner else ())], found)
+        of_it = [life for life in lives if _is_of(session, life)]
+        _judge_gaps(session, bounds, [*stalls, *(pause for life in of_it for pause in life.paused)], found)
     return found
 
 
-def _owner(session: SessionUnits, lives: Iterable[ProcessLife]) -> ProcessLife | None:
-    """Returns the process whose number a session bears, the last of those that had begun before it."""
-    stamp, number, _ = session.name.split("-")
-    begin = int(datetime.strptime(f"{stamp}+0000", "%Y%m%dT%H%M%S%fZ%z").timestamp() * SECOND)
-    earlier = [life for life in lives if (life.inner_pid or life.pid) == int(number) and life.began <= begin]
-    return max(earlier, key=lambda life: life.began, default=None)
+def _is_of(session: SessionUnits, life: ProcessLife) -> bool:
+    return life.session == session.name if life.session else session.name.split("-")[1:2] == [str(life.pid)]
 
 
 def _lines(sessions: Iterable[SessionUnits]) -> Iterable[str]:

@@ -12,8 +12,16 @@ from local.dev.system.children import Children
 from local.prove.agent.judging.lives import ASKED, KILLED, ProcessLife
 from local.prove.agent.nodes.entry import BOOT, MEMORY, SPOOL
 from local.prove.agent.nodes.node import Kind, Node
-from local.prove.agent.nodes.pid_namespaces import FIRST, first_of_namespace
-from local.prove.agent.nodes.processes import SUPERVISOR, AgentProcess, began, processes_of, send, wait_until_gone
+from local.prove.agent.nodes.pid_namespaces import first_of_namespace
+from local.prove.agent.nodes.processes import (
+    SUPERVISOR,
+    AgentProcess,
+    began,
+    processes_of,
+    send,
+    session_of,
+    wait_until_gone,
+)
 from local.signatures import signed
 
 ACCOUNT = "proof"
@@ -124,6 +132,8 @@ class NodeStarter:
         node.children[child.pid] = child
         self._keep(node, child.pid)
         self._note(node, child.pid, command, now)
+        if node.kind is Kind.SHARED:
+            node.lives[-1].session = _begun_session(child.pid)
 
     def _begun(self, node: Node, command: str, seconds: float) -> subprocess.Popen[bytes]:
         with self._log(node) as log:
@@ -148,8 +158,7 @@ class NodeStarter:
             time.sleep(_LOOK)
 
     def _note(self, node: Node, pid: int, command: str, at: int) -> None:
-        inner = FIRST if node.kind is Kind.SHARED else pid
-        node.lives.append(ProcessLife(node.name, command, pid, at, boot=node.boot, inner_pid=inner))
+        node.lives.append(ProcessLife(node.name, command, pid, at, boot=node.boot))
 
     def _has_ended(self, node: Node, pid: int) -> bool:
         return any(life.pid == pid for life in node.lives)
@@ -187,3 +196,11 @@ class NodeStarter:
         }
         bounds = {Kind.SMALL: {SPOOL: str(SMALL_SPOOL)}, Kind.FULL: {MEMORY: str(SMALL_MEMORY)}}
         return found | bounds.get(node.kind, {})
+
+
+def _begun_session(pid: int) -> str:
+    """Returns the name of a process's session as soon as it has one; empty if it begins none in time."""
+    until = time.monotonic() + _START_PATIENCE
+    while not (found := session_of(pid)) and time.monotonic() < until:
+        time.sleep(_LOOK)
+    return found

@@ -4,8 +4,6 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-FIRST = 1
-
 
 def first_of_namespace[T](start: Callable[[], T]) -> T:
     """Returns what `start` returns; the process that it starts is the first of a new namespace. Raises OSError.

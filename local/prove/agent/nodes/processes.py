@@ -1,6 +1,7 @@
 """Finds the processes of an agent by the folder that they were given, as only they have it among their arguments."""
 
 import os
+import re
 import signal
 import time
 from contextlib import suppress
@@ -11,6 +12,7 @@ from local.prove.agent.judging.lives import SECOND
 
 SUPERVISOR = "start"
 _STARTED = 19  # the field of /proc/PID/stat behind the name: clock ticks since boot
+_LOCK = re.compile(r"/spool/(?P<session>\d{8}T\d{9}Z-\d+-[0-9a-f]{4})/lock$")
 _PATIENCE = 5.0
 _LOOK = 0.02
 
@@ -43,6 +45,17 @@ def began(pid: int) -> int:
         return now
     age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     return now - int(age * SECOND)
+
+
+def session_of(pid: int) -> str:
+    """Returns the newest session whose lock a process holds, its own; empty if it has none."""
+    names = [""]
+    with suppress(OSError):
+        for opened in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                found = _LOCK.search(str(opened.readlink()))
+                names.append(found["session"] if found else "")
+    return max(names)
 
 
 def send(pid: int, signum: signal.Signals) -> None:
