@@ -123,8 +123,8 @@ class SessionFolder:
         return sum(unit.size for unit in self._units.values() if unit.content is not None)
 
     def add(self, unit: Unit) -> OSError | None:
-        """Takes a unit; returns why the disk refused it, and then keeps it in memory."""
-        problem = self._written(unit)
+        """Takes a unit; returns why the disk refused it, and then keeps it in memory. Units there go to disk first."""
+        problem = self._moved_to_disk() or self._written(unit)
         held = unit.content if problem else None
         self._units[unit.number] = SpooledUnit(unit.number, unit.records, len(unit.content), held)
         self.next_number = unit.number + 1
@@ -140,17 +140,13 @@ class SessionFolder:
 
     def remove(self, unit: SpooledUnit) -> None:
         """Forgets a unit that was sent."""
-        self._units.pop(unit.number, None)
-        if unit.content is None:
-            self._going.append(unit)
+        self._forget([unit])
         self._catch_up()
 
     def drop(self, units: Iterable[SpooledUnit]) -> None:
         """Drops units and counts them."""
         gone = list(units)
-        for unit in gone:
-            self._units.pop(unit.number, None)
-        self._going += [unit for unit in gone if unit.content is None]
+        self._forget(gone)
         self._count((unit.size, unit.records) for unit in gone)
 
     def count_dropped(self, size: int, records: int) -> None:
@@ -163,6 +159,12 @@ class SessionFolder:
         self._is_reported = not self.memory_size
         self._is_counted = False
         self._catch_up()
+
+    def _forget(self, units: Iterable[SpooledUnit]) -> None:
+        for unit in units:
+            known = self._units.pop(unit.number, unit)
+            if known.content is None:
+                self._going.append(known)
 
     def _count(self, sizes: Iterable[tuple[int, int]]) -> None:
         self.dropped = self.dropped.plus(sizes)
@@ -215,6 +217,16 @@ class SessionFolder:
         if self._lock:
             self._lock.release()
             self._lock = None
+
+    def _moved_to_disk(self) -> OSError | None:
+        """Writes units that are in memory, oldest first; returns why the disk refuses one."""
+        for unit in self.units:
+            if unit.content is not None:
+                problem = self._written(Unit(unit.number, unit.records, unit.content))
+                if problem:
+                    return problem
+                self._units[unit.number] = unit._replace(content=None)
+        return None
 
     def _written(self, unit: Unit) -> OSError | None:
         if self._lock is None:

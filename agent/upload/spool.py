@@ -184,10 +184,13 @@ class Spool:
 
     def _add(self, session: SessionFolder, unit: Unit) -> None:
         self._make_room(len(unit.content), self._limits.disk, in_memory=False)
+        in_memory = session.memory_size
         problem = session.add(unit)
         if problem:
             self._say_in_memory(problem)
             self._make_room(0, self._limits.memory, in_memory=True)
+        elif in_memory:
+            self._make_room(0, self._limits.disk, in_memory=False)
 
     def _make_room(self, size: int, limit: int, *, in_memory: bool) -> None:
         """Drops the oldest units, on disk or in memory, until `size` more bytes are within a limit.

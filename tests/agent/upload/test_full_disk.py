@@ -119,8 +119,36 @@ def test_drops_of_units_in_memory_are_counted_once_the_disk_has_room_though_thei
         disk.is_full = False
         put(agent, 6)
         *units, report = sent_by_the_next(agent, service)
-    assert units == ["m v=1i 1", "m v=6i 1"]
+    assert units == [f"m v={number}i 1" for number in (1, 4, 5, 6)]
     assert "dropped_records=2i" in report
+
+
+def test_units_in_memory_go_to_disk_once_it_has_room_and_survive_their_agent(tmp_path: Path) -> None:
+    service, disk = AppendService(), DyingDisk()
+    with served(service) as address:
+        agent = Agent(tmp_path, address, disk=disk)
+        put(agent, 1)
+        disk.is_full = True
+        put(agent, 2, 3)
+        disk.is_full = False
+        put(agent, 4)
+        assert agent.spool.fields()["memory_spooled_bytes"] == 0
+        lines = sent_by_the_next(agent, service)
+    assert lines == [f"m v={number}i 1" for number in range(1, 5)]
+
+
+def test_a_unit_that_goes_to_disk_while_it_is_sent_leaves_no_file(tmp_path: Path) -> None:
+    disk = DyingDisk()
+    with served(AppendService()) as address:
+        agent = Agent(tmp_path, address, disk=disk)
+        disk.is_full = True
+        put(agent, 1)
+        taken = agent.spool.take(agent.spool.own)
+        assert taken
+        disk.is_full = False
+        put(agent, 2)
+        agent.spool.sent(agent.spool.own, taken[0])
+    assert [path.name for path in tmp_path.rglob("*.gz")] == ["0000000001.1.gz"]
 
 
 def test_units_that_a_read_only_disk_did_not_remove_are_removed_and_not_sent_once_they_are_counted(
@@ -138,7 +166,7 @@ def test_units_that_a_read_only_disk_did_not_remove_are_removed_and_not_sent_onc
         *units, report = sent_by_the_next(agent, service)
     dropped = agent.spool.own.dropped.records
     assert f"dropped_records={dropped}i" in report
-    assert units == [f"m v={number}i 1" for number in (*range(1 + dropped, 5), 6)]
+    assert units == [f"m v={number}i 1" for number in range(1 + dropped, 7)]
 
 
 def test_a_sent_unit_that_a_read_only_disk_did_not_remove_is_removed_later(tmp_path: Path) -> None:
