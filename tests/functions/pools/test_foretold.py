@@ -56,3 +56,32 @@ def test_no_more_tasks_may_start_than_are_ready_or_held() -> None:
 @pytest.mark.parametrize(("slots", "wrong"), [(2, 0), (1, 1)])
 def test_only_narrower_tasks_may_pass(slots: int, wrong: int) -> None:
     assert len(violations({"value": [job("first", 1, 1, slots), job("next", 2)]}, ["next"])) == wrong
+
+
+BOUND = job("bound", 1, 0) | {"maxParallelTasks": 2, "waitingTasks": 2}
+UNBOUND = [
+    job(name, rank) | {"maxParallelTasks": None, "waitingTasks": 2} for name, rank in (("beside", 1), ("low", 2))
+]
+
+
+@pytest.mark.parametrize(
+    ("started", "wrong"),
+    [
+        ("bound/1 bound/1 low/2", 0),
+        ("low/2 low/2", 0),
+        ("low/2 bound/1", 0),
+        ("low/1", 1),
+        ("bound/1 low/1", 1),
+        ("bound/2", 1),
+        ("bound/1 bound/1 bound/1", 1),
+    ],
+)
+def test_a_job_at_its_bound_starts_tasks_only_where_its_own_end_and_then_goes_first(started: str, wrong: int) -> None:
+    starts = [each.split("/") for each in started.split()]
+    running = [{"bound": int(runs), "low": 1} for _, runs in starts]
+    assert len(violations({"value": [BOUND, UNBOUND[1]]}, [name for name, _ in starts], running)) == wrong
+
+
+def test_others_of_its_rank_need_not_wait_for_a_job_at_its_bound() -> None:
+    running = [{"bound": 1, "beside": 1}] * 2
+    assert violations({"value": [BOUND, UNBOUND[0]]}, ["beside", "beside"], running) == []
