@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 from msgspec import UNSET, Raw, Struct, UnsetType, ValidationError, convert, to_builtins
 from msgspec.json import Decoder, decode, encode
 
-from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, parse_milliseconds
 from shared.domain.core.well_typed import well_typed
 from shared.domain.pools.machine_settings import MachineSettings, StartTaskSettings
 from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Problem, StartTask
 from shared.domain.pools.setting_changes import texts_of, variable_setting
-from shared.domain.redaction.digests import short_digest
+from shared.domain.redaction.digests import hidden_digest
 from shared.domain.redaction.redaction import MARK, redacted
 from shared.domain.tasks.task_details import ContainerSettings, ResourceFile, ShownProperties, UserIdentity
 from shared.domain.tasks.task_secrets import without_secrets
@@ -153,8 +152,7 @@ def pool_of(body: bytes) -> PoolFacts:
     """Returns one pool. Raises one of NONSENSE if it is invalid."""
     row, left_out = _row_of(body)
     (settings, hidden), more_left_out = _machine_settings(encode(_SETTINGS.decode(body)))
-    is_scaled, key = _is_autoscaled(row, left_out), key_of(row.id)
-    hidden = {**hidden, **_own_hidden(row, is_scaled=is_scaled)}
+    is_scaled = _is_autoscaled(row, left_out)
     return PoolFacts(
         id=row.id,
         creation_time=time_of(row.creation_time),
@@ -173,7 +171,7 @@ def pool_of(body: bytes) -> PoolFacts:
         settings=settings,
         last_modified=maybe_time(row.last_modified),
         settings_left_out=(*left_out, *more_left_out),
-        hidden={name: short_digest(key, name, text) for name, text in hidden.items()},
+        hidden={**hidden, **_own_hidden(row, is_scaled=is_scaled)},
     )
 
 
@@ -189,10 +187,10 @@ def _row_of(body: bytes) -> tuple[_Pool, tuple[str, ...]]:
 
 
 class _Shown[T](NamedTuple):
-    """Settings without secrets, and the texts of those that have any, by dotted name."""
+    """Settings without secrets, and the digests of those that have any, by dotted name."""
 
     settings: T
-    hidden: Mapping[str, str]
+    hidden: Mapping[str, int]
 
 
 @lru_cache(_MAX_KNOWN)
@@ -218,20 +216,22 @@ def _shown[T: ShownProperties](found: T, path: str = "") -> _Shown[T]:
     settings = without_secrets(found)
     shown = texts_of(to_builtins(settings), path)
     sent = texts_of(to_builtins(found), path)
-    return _Shown(settings, {name: text for name, text in sent.items() if shown.get(name) != text})
+    hidden = {name: hidden_digest(text, shown[name]) for name, text in sent.items() if shown[name] != text}
+    return _Shown(settings, hidden)
 
 
-def _own_hidden(row: _Pool, *, is_scaled: bool) -> dict[str, str]:
-    """Returns the texts with secrets of a pool's formula and start task, by dotted name."""
+def _own_hidden(row: _Pool, *, is_scaled: bool) -> dict[str, int]:
+    """Returns the digests of hidden parts of a pool's formula and start task, by dotted name."""
     task = row.start_task
     texts = {
         "autoScaleFormula": row.auto_scale_formula if is_scaled else None,
         "startTask.commandLine": task.command_line if task else None,
     }
-    hidden = {name: text for name, text in texts.items() if text and _clean(text) != text}
+    shown = {name: (text, _redacted(text)) for name, text in texts.items() if text}
+    hidden = {name: hidden_digest(text, masked) for name, (text, masked) in shown.items() if masked != text}
     for setting in (task.environment_settings if task else None) or ():
         if setting.value:
-            hidden[variable_setting(_redacted(setting.name))] = setting.value
+            hidden[variable_setting(_redacted(setting.name))] = hidden_digest(setting.value, MARK)
     return hidden | dict(_start_settings(_start_bytes(task)).hidden if task else {})
 
 
