@@ -134,7 +134,9 @@ def _prove_live(findings: Findings, options: argparse.Namespace) -> None:
         before = turns.turn("0.1.0 after this version", earlier, upgraded, counts=False)
         turns.turn("this version after the rollback", present, before)
         lost = lost_in_rollback(upgraded, turns.first, account.name)
-        findings.checked("events of settings and retirements after the rollback", lost)
+        findings.checked(
+            "events of settings, retirements, start-ups and time waited of each pool after the rollback", lost
+        )
 
 
 @dataclass(slots=True)
@@ -175,7 +177,9 @@ class _Turns:
         if before is not None and counts:
             tagged = tagged_pools(self.credentials, self._tag)
             later = later_problems(stack, self._tag, tagged, self.first)
-            self.findings.checked(f"{name}: settings, agents, counters; {len(tagged)} pools changed", later)
+            self.findings.checked(
+                f"{name}: settings, agents, counters and start-ups of each pool; {len(tagged)} pools changed", later
+            )
         stack = self.hosts.start(source, polls=False)
         self.until = datetime.now(UTC)
         return self._recorded(stack)

@@ -19,6 +19,7 @@ _SAID_OTHERWISE = frozenset({"summary", "last5Minutes", "last15Minutes", "lastHo
 _OF_SCHEDULES = frozenset({"until", "since", "basis", "exact", "asOf", "checkedAt"})
 """Fields of schedules that count as of their writing, until the next poll, if 0.1.0 wrote them."""
 _OF_LOGS = (".records", ".repeats", ".bytes")
+STARTUP = "/startup?days=31"
 _PAGE = 200
 _NODES, _JOBS = 3, 1000
 
@@ -51,6 +52,7 @@ def _paths(found: Answers, account: str, until: datetime) -> Iterator[str]:
     for pool in _ids(found[f"{account}/pools?maxpagesize={_PAGE}"]):
         yield f"{account}/pools/{pool}"
         yield f"{account}/pools/{pool}/history?{span}"
+        yield f"{account}/pools/{pool}{STARTUP}"
         for kind in ("nodes", "nodestates", "autoscaleruns"):
             yield f"{account}/pools/{pool}/{kind}"
         for node in _ids(found[f"{account}/pools/{pool}/nodes"])[:_NODES]:

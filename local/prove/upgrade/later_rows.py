@@ -5,6 +5,7 @@ alone must be there again after the rollback; the others begin anew.
 """
 
 import asyncio
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
@@ -13,12 +14,13 @@ from azure.batch.aio import BatchClient
 from azure.core.rest import HttpRequest
 
 from local.prove.stack.api import Stack
-from local.prove.upgrade.answers import Answers
+from local.prove.upgrade.answers import STARTUP, Answers
 from local.workload.target import open_client
 
 _TAG, _KIND, _PAGE = "turn", "application/json; odata=minimalmetadata", 200
 _VERSION = "api-version=2025-06-01"
 RETIREMENTS = "/retirements"
+_POOL = re.compile(r"/accounts/[^/]+/pools/[^/?]+")
 type Credentials = tuple[str, str, str]
 """The emulator's address, and an account's name and key."""
 
@@ -73,7 +75,8 @@ def later_problems(stack: Stack, turn: str, tagged: set[str], before: Answers) -
     return [
         *(problem for name in sorted(pools.keys() & truth.keys()) for problem in _of_pool(pools[name], truth[name])),
         *(problem for name in sorted(tagged & pools.keys()) for problem in _of_change(pools[name], turn, events)),
-        *_fallen(before[account], stack.get(account)),
+        *_fallen("", before[account], stack.get(account)),
+        *(problem for name in sorted(pools) for problem in _fallen_of_pool(stack, pools[name], before)),
         *([] if stack.get(RETIREMENTS)["value"] else ["no retirements"]),
     ]
 
@@ -94,15 +97,25 @@ def _of_change(shown: Mapping[str, Any], turn: str, events: str) -> Iterator[str
         yield f"pool {shown['id']}: the tag {turn} is no event"
 
 
-def _fallen(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _fallen_of_pool(stack: Stack, shown: Mapping[str, Any], before: Answers) -> Iterator[str]:
+    """Yields which counters and start-ups of a pool fell, unless it was created anew."""
+    path = f"/accounts/{quote(stack.account)}/pools/{quote(shown['id'])}"
+    if path in before and before[path].get("creationTime") == shown["creationTime"]:
+        yield from _fallen(f"pool {shown['id']}: ", before[path], shown)
+    first = before.get(path + STARTUP, {}).get("nodes", 0)
+    if first and (now := stack.get(path + STARTUP)["nodes"]) < first:
+        yield f"pool {shown['id']}: start-ups fell from {first} to {now}"
+
+
+def _fallen(what: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     for kind in ("taskCounters", "waitedSeconds"):
         fallen = {name: value for name, value in before[kind].items() if after[kind].get(name, 0) < value}
         if fallen:
-            yield f"{kind} fell from {fallen} to {after[kind]}"
+            yield f"{what}{kind} fell from {fallen} to {after[kind]}"
 
 
 def lost_in_rollback(before: Answers, after: Answers, account: str) -> list[str]:
-    """Returns which rows are missing that 0.1.0 had to leave alone: events of changed settings, and retirements."""
+    """Returns what 0.1.0 had to leave alone and didn't: events of settings, retirements, start-ups, time waited."""
     path = changes_path(account)
     seen = {(event["time"], event["summary"]) for event in after[path]["value"]}
     lost = [event for event in before[path]["value"] if (event["time"], event["summary"]) not in seen]
@@ -110,4 +123,14 @@ def lost_in_rollback(before: Answers, after: Answers, account: str) -> list[str]
     return [
         *(f"the event of {event['time']} is gone: {event['summary']}" for event in lost),
         *(f"the retirement {name} is gone" for name in sorted(names)),
+        *(problem for path in sorted(before.keys() & after.keys()) for problem in _changed(path, before, after)),
     ]
+
+
+def _changed(path: str, before: Answers, after: Answers) -> Iterator[str]:
+    """Yields which start-ups and time waited of a pool, by the path of its answer, aren't as they were."""
+    names = ("nodes", "phases") if path.endswith(STARTUP) else ("waitedSeconds",) if _POOL.fullmatch(path) else ()
+    for name in names:
+        old, new = before[path].get(name), after[path].get(name)
+        if old != new:
+            yield f"{path}: {name} was {old}, is {new}"
