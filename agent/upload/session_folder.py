@@ -180,7 +180,8 @@ class SessionFolder:
         if self._is_counted and not self._going:
             return
         self._is_counted = self._is_counted or self._keep_dropped()
-        self._going = [unit for unit in self._going if not self._disk.remove(self._file(unit))]
+        while self._going and self._disk.remove(self._file(self._going[-1])):
+            self._going.pop()
         self._is_counted = self._is_counted or self._keep_dropped()
 
     def _keep_dropped(self) -> bool:

@@ -16,6 +16,16 @@ class TightDisk(DyingDisk):
         return super().remove(path)
 
 
+class AskedDisk(DyingDisk):
+    """A disk that counts how often it is asked to remove a file."""
+
+    removals = 0
+
+    def remove(self, path: str) -> bool:
+        self.removals += 1
+        return super().remove(path)
+
+
 def put(agent: Agent, *numbers: int) -> None:
     for number in numbers:
         agent.spool.put(f"m v={number}i 1\n".encode())
@@ -179,3 +189,16 @@ def test_a_sent_unit_that_a_read_only_disk_did_not_remove_is_removed_later(tmp_p
         disk.is_read_only = False
         put(agent, 2)
     assert [path.name for path in tmp_path.rglob("*.gz")] == ["0000000001.1.gz"]
+
+
+def test_a_disk_that_stays_read_only_is_asked_little_for_each_unit_that_is_sent(tmp_path: Path) -> None:
+    units, disk = 60, AskedDisk()
+    with served(AppendService()) as address:
+        agent = Agent(tmp_path, address, disk=disk)
+        put(agent, *range(units))
+        disk.is_read_only, disk.removals = True, 0
+        agent.send_all()
+        assert disk.removals <= 4 * units
+        disk.is_read_only = False
+        put(agent, units)
+    assert [path.name for path in tmp_path.rglob("*.gz")] == [f"{units:010d}.1.gz"]
