@@ -120,7 +120,7 @@ class Disruptions:
         def resume() -> None:
             if self._paused.pop(life.key, None) is None:
                 return
-            life.paused.append((begin, life.ended or time.time_ns()))
+            life.paused.append((begin, time.time_ns()))
             if is_killed and not life.ended:
                 self.done["killed while paused"] += 1
                 self._kill_one(node, life)
