@@ -18,8 +18,13 @@ _VALUES: Mapping[PoolProperty | AppProperty, Sequence[str]] = {
     "imageKind": (MARKETPLACE, OWN_IMAGE),
     "publicAddresses": (DEFAULT_ADDRESSES, "userManaged", "noPublicIPAddresses"),
 }
-_IMAGE_SLASHES = 2  # publisher/offer/sku
+_SEPARATORS: Mapping[PoolProperty | AppProperty, str] = {
+    "image": "/", "appPython": ".", "appBatchSdk": ".", "appApiVersion": "-",
+}  # fmt: skip
+_PARTS = 3
+_FORMS = {"/": "images are publisher/offer/sku", ".": "versions are of three numbers", "-": "versions are days"}
 _AGENT = "batch.node."
+_IMAGE = re.compile(r"[\w.*#-][\w.*#/-]*")
 _WORD = re.compile(r"[\w.*#-]+")  # a VM size, a version, a plan
 
 
@@ -43,15 +48,18 @@ def condition_fault(when: Conditions) -> str:
 
 def _pattern_fault(name: PoolProperty | AppProperty, pattern: str) -> str:
     """Returns why a pattern fits nothing, as far as that is certain, or nothing."""
+    separator, reason = _SEPARATORS.get(name, ""), ""
     if name == "formula":
-        return ""
-    reason = ""
-    if pattern != pattern.strip():
+        if not {"*", "="} & set(pattern):
+            reason = "as formulas assign with '=': '*' before and behind it fits any with this text"
+    elif pattern != pattern.strip():
         reason = "as it begins or ends with a space"
     elif name in _VALUES and not fits([pattern], _VALUES[name]):
         reason = f"only {', '.join(_VALUES[name])} are possible"
-    elif name == "image" and "*" not in pattern and pattern.count("/") != _IMAGE_SLASHES:
-        reason = "as images are publisher/offer/sku"
+    elif separator and "*" not in pattern and len(pattern.split(separator)) != _PARTS:
+        reason = f"as {_FORMS[separator]}"
+    elif name == "image" and not _IMAGE.fullmatch(pattern):
+        reason = f"as {_FORMS['/']}, of letters, digits, '_', '-' and '.'"
     elif name == "nodeAgentSku" and not _begins(pattern.lower(), _AGENT):
         reason = f"as they begin with {_AGENT}"
     elif (name == "vmSize" or name in APP_PROPERTIES) and not _WORD.fullmatch(pattern):
