@@ -24,6 +24,7 @@ _OF_TURN = (*TURNS, "slotsFree")
 _UNSURE = "How many of its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
 
 _BOUND = "Its next task starts when one of its own ends, as it runs as many as its maxParallelTasks allows."
+_BEYOND = "It runs more tasks than its maxParallelTasks as read last, which was changed: its next start isn't known."
 _RETAKEN = "Jobs that go first retake the slots that their tasks free, and as tasks ended lately, no others come free."
 
 
@@ -190,7 +191,7 @@ def _doubts(e: QueueEvidence, each: WaitingJob, cause: Finding, ahead: Sequence[
     if cause.rule == "slotsFree":
         yield "Slots are free for it: Batch mostly starts tasks within seconds."
     if each.job.retaking and not each.job.contending and cause.rule == "maxParallelTasks":
-        yield _BOUND
+        yield _BOUND if each.job.running == each.job.rules.max_parallel_tasks else _BEYOND
     if cause.rule not in TURNS or not each.job.contending:
         yield f"{cause.title}."
     if each.is_unsure:

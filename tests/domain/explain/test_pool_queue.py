@@ -180,6 +180,10 @@ REASONS: dict[str, tuple[list[QueuedJob], str | None, str]] = {
         queue(job("a", slots=2)), "slotsBusy",
         "Its next task needs 2 free slots on one node, which narrower ones may take.",
     ),
+    "more running tasks than a changed bound allows": (
+        queue(job("a", running=8, rules=JobRules(max_parallel_tasks=2))), "maxParallelTasks",
+        "It runs more tasks than its maxParallelTasks as read last, which was changed: its next start isn't known.",
+    ),
     "dependencies": (queue(job("a", rules=DEPENDS)), "slotsBusy", UNSTORED),
     "dependencies beside free slots": (queue(job("a", tasks=1, rules=DEPENDS), nodes=(IDLE,)), None, UNSTORED),
 }  # fmt: skip
