@@ -59,8 +59,8 @@ class QueuedJobAnswer(Answer):
 class QueueAnswer(Answer):
     """A pool's queue: `count` jobs wait, `moreJobs` of them aren't listed, with `waitingTasks` in all.
 
-    `jobDefaultOrder` is the order among jobs of equal priority. All stored data used is as of `asOf` or later;
-    `unknown` are sentences on facts that aren't known or up to date.
+    `jobDefaultOrder` is the order among jobs of equal priority, null where it isn't known. All stored data
+    used is as of `asOf` or later; `unknown` are sentences on facts that aren't known or up to date.
     """
 
     value: list[QueuedJobAnswer]
@@ -68,7 +68,7 @@ class QueueAnswer(Answer):
     account: str
     pool: str
     as_of: datetime | None
-    job_default_order: Literal["none", "creationtime"]
+    job_default_order: Literal["none", "creationtime"] | None
     free_slots: int | None
     tasks_ended_per_minute: float | None
     waiting_tasks: int
@@ -96,7 +96,7 @@ def _answer(report: PoolQueueReport) -> QueueAnswer:
         count=report.waiting_jobs,
         account=report.pool.account.id,
         pool=pool.facts.id,
-        job_default_order="creationtime" if pool.facts.takes_oldest_first else "none",
+        job_default_order=pool.facts.job_order,
         free_slots=pool.snapshot.summary.free if pool.snapshot else None,
         tasks_ended_per_minute=report.per_minute,
         more_jobs=report.waiting_jobs - len(report.jobs),

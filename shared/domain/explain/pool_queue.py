@@ -25,6 +25,7 @@ _UNSURE = "How many of its waiting tasks wait for other tasks isn't stored; the 
 
 _BOUND = "Its next task starts when one of its own ends, as it runs as many as its maxParallelTasks allows."
 _BEYOND = "It runs more tasks than its maxParallelTasks as read last, which was changed: its next start isn't known."
+_NO_ORDER = "Which job of equal priority goes first isn't known."
 _RETAKEN = "Jobs that go first retake the slots that their tasks free, and as tasks ended lately, no others come free."
 
 
@@ -107,7 +108,8 @@ def queue_of(e: QueueEvidence, top: int) -> list[QueuedJob]:
             by_rank.setdefault(e.rank_of(each.job), []).append(each)
     found, ahead = list[QueuedJob](), list[WaitingJob]()
     for number, equal in enumerate(by_rank.values(), start=1):
-        is_unsure, sharing = len(equal) > 1 and any(map(_is_ready_unsure, equal)), _contending(equal)
+        is_unsure = len(equal) > 1 and (e.pool.facts.job_order is None or any(map(_is_ready_unsure, equal)))
+        sharing = _contending(equal)
         for each in equal[: top - len(found)]:
             ready = None if _is_ready_unsure(each) else each.job.contending
             share = None if is_unsure else round(1 / sharing, 6) if each.job.contending else 0.0
@@ -175,7 +177,8 @@ def _explained(
     each = queued.waiting
     if cause is None or (cause.rule == "slotsFree" and each.is_unsure):
         return replace(queued, reason=_UNSURE if each.is_unsure else "The stored facts don't show why it waits.")
-    if reason := next(_doubts(e, each, cause, ahead), None):
+    no_order = _NO_ORDER if equal and e.pool.facts.job_order is None else None
+    if reason := next(_doubts(e, each, cause, ahead), no_order):
         return replace(queued, cause=cause, reason=reason)
     tasks = tasks_of([other.job for other in ahead]) + 1 + equal / 2  # its next one, taking turns with equal jobs
     minutes = e.minutes_until(tasks, ahead)

@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal, get_args
 
 from shared.domain.core.keys import key_of
 from shared.domain.core.well_typed import is_left_out
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_settings import AutoScale, Problem, StartTask
 from shared.domain.pools.resize_errors import Attempt
+
+type JobOrder = Literal["none", "creationtime"]
+_ORDERS: tuple[JobOrder, ...] = get_args(JobOrder.__value__)
+_ORDER = "taskSchedulingPolicy.jobDefaultOrder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +87,16 @@ class PoolFacts:
         return is_left_out(setting, self.settings_left_out)
 
     @property
-    def takes_oldest_first(self) -> bool:
-        """True where of jobs of equal priority the older one goes first; Batch's default is equal shares."""
+    def job_order(self) -> JobOrder | None:
+        """The order among jobs of equal priority, None where it isn't known; without one Batch takes `none`."""
         policy = self.settings.task_scheduling_policy if self.settings else None
-        return policy is not None and (policy.job_default_order or "").lower() == "creationtime"
+        named = ((policy.job_default_order if policy else None) or "none").lower()
+        return None if self.lacks(_ORDER) else next((order for order in _ORDERS if order == named), None)
+
+    @property
+    def takes_oldest_first(self) -> bool:
+        """True where of jobs of equal priority the older one goes first; False gives them equal shares."""
+        return self.job_order == "creationtime"
 
     @property
     def attempt(self) -> Attempt:

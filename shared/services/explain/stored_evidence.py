@@ -38,6 +38,9 @@ def unsure_parts(report: JobReport | None, pool: PoolReport | None, others: Sequ
         yield f"The counts of its tasks aren't up to date. {report.verdict.reason}"
     if pool and pool.verdict.level in _UNSURE:
         yield f"What is known of the pool '{pool.pool.facts.id}' isn't up to date. {pool.verdict.reason}"
+    if pool and pool.pool.facts.job_order is None:
+        named = f"the jobDefaultOrder of the pool '{pool.pool.facts.id}'"
+        yield f"What {named} means isn't known, so which of its jobs of equal priority goes first isn't either."
     unsure = [other for other in others if other.verdict.level in _UNSURE]
     if unsure:
         more = f" and of {amount(len(unsure) - 1, 'other job')}" if len(unsure) > 1 else ""

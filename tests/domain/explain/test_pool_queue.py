@@ -12,6 +12,7 @@ from shared.domain.explain.pool_queue import QueuedJob, QueueEvidence, WaitingJo
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.observations import SlotRange
 from shared.domain.nodes.nodes import Node
+from shared.domain.pools.machine_settings import MachineSettings, SchedulingPolicy
 from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.explain.made_evidence import BUSY, COMING, IDLE, JOB, MINUTE, NOW, OLDEST_FIRST, pool
 
@@ -71,6 +72,22 @@ def test_by_creation_time_each_age_has_a_rank() -> None:
         ("young", 3, 5, 1, "higherPriorityJobs"),
     ]
     assert shown(queue(job("b", age=1), job("a", age=2), settings=OLDEST_FIRST))[1] == ("b", 2, 5, 1, "olderJobs")
+
+
+NEW_ORDER = MachineSettings(task_scheduling_policy=SchedulingPolicy(job_default_order="shortestFirst"))
+
+
+@pytest.mark.parametrize("order", [{"settings": NEW_ORDER}, {"settings_left_out": ("taskSchedulingPolicy",)}])
+def test_by_an_order_that_nobody_knows_jobs_of_equal_priority_have_no_share_and_no_start(order: Any) -> None:
+    found = queue(job("high", 5), job("old", age=99), job("young", age=1), job("low", -5), **order)
+    assert shown(found) == [
+        ("high", 1, 5, 1, "slotsBusy"),
+        ("old", 2, 5, None, "higherPriorityJobs"),
+        ("young", 2, 5, None, "higherPriorityJobs"),
+        ("low", 3, 5, 1, "higherPriorityJobs"),
+    ]
+    assert [one.expected_start is None for one in found] == [False, True, True, False]
+    assert found[1].reason == "Which job of equal priority goes first isn't known."
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,12 @@ def test_jobs_of_equal_priority_have_equal_shares_of_the_slots_that_higher_ones_
     assert (alone.evidence["share"], "uniformly" in alone.sentence) == (1, False)
 
 
+def test_by_an_order_that_nobody_knows_no_share_is_said() -> None:
+    left_out = {"settings_left_out": ("taskSchedulingPolicy.jobDefaultOrder",)}
+    (finding,) = explain(evidence(BUSY, competing_jobs=(OLDER,), pool_changes=left_out)).findings
+    assert (finding.evidence["share"], "uniformly" in finding.sentence) == (None, False)
+
+
 def test_older_jobs_are_counted_with_their_tasks_and_named_by_age() -> None:
     older = [
         replace(

@@ -217,6 +217,22 @@ async def test_an_empty_queue_has_no_jobs_and_an_unknown_pool_no_queue(world: Wo
     assert (await world.get("accounts/demo/pools/other/queue")).body["error"]["code"] == "PoolNotFound"
 
 
+async def test_an_order_of_jobs_that_nobody_knows_is_said_to_be_unknown(world: World) -> None:
+    await add_pool(world.batch, nodes=1)
+    pool = world.emulator.simulations["demo"].account.pools["pool"]
+    pool.spec["taskSchedulingPolicy"] = {"jobDefaultOrder": "shortestFirst"}
+    for name in ("a", "b"):
+        await add_job(world.batch, name)
+        await add_tasks(world.batch, 9, job=name, command="sleep 3000")
+    world.advance(200)
+    await world.poll()
+    queue = await queue_of(world)
+    assert (queue["jobDefaultOrder"], [job["share"] for job in queue["value"]]) == (None, [None, None])
+    (unknown,) = queue["unknown"]
+    assert unknown.startswith("What the jobDefaultOrder of the pool 'pool' means isn't known")
+    assert (await world.get("accounts/demo/jobs/a/explanation")).body["unknown"] == queue["unknown"]
+
+
 async def test_tasks_of_several_slots_are_shown_with_them(world: World) -> None:
     await add_pool(world.batch, nodes=1, slots=4)
     await add_job(world.batch)

@@ -31,6 +31,10 @@ test("the summary says what waits, what is free, the order and the rate", () => 
   );
 });
 
+test("an order that isn't known is said to be", () => {
+  assert.match(queueText({ ...QUEUE, jobDefaultOrder: null }), /Among equal priorities it isn't known which job goes first\./);
+});
+
 test("ready tasks are counted of the waiting ones", () => {
   assert.equal(readyText(JOB), "40 of 50");
   assert.equal(readyText({ ...JOB, readyTasks: null }), "not known");

@@ -26,7 +26,8 @@ export interface Queue {
   value: QueuedJob[];
   count: number;
   asOf: string | null;
-  jobDefaultOrder: "none" | "creationtime";
+  /** Null is unknown. */
+  jobDefaultOrder: "none" | "creationtime" | null;
   freeSlots: number | null;
   tasksEndedPerMinute: number | null;
   waitingTasks: number;

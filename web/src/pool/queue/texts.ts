@@ -4,11 +4,17 @@ import { formatSeconds } from "../../format/durations.ts";
 import { formatCount, formatRate, formatShare, plural } from "../../format/numbers.ts";
 import type { Queue, QueuedJob } from "./model.ts";
 
+const ORDERS = {
+  none: "jobs share slots equally",
+  creationtime: "the oldest job goes first",
+  unknown: "it isn't known which job goes first",
+};
+
 /** "412 tasks of 2 jobs wait for slots; none is free. …" */
 export function queueText({ count, waitingTasks, freeSlots, jobDefaultOrder, tasksEndedPerMinute }: Queue): string {
   const wait = `${plural(waitingTasks, "task")} of ${plural(count, "job")} ${waitingTasks === 1 ? "waits" : "wait"} for slots`;
   const free = freeSlots === null ? "" : `; ${freeSlots ? `${formatCount(freeSlots)} ${freeSlots === 1 ? "is" : "are"}` : "none is"} free`;
-  const equal = jobDefaultOrder === "creationtime" ? "the oldest job goes first" : "jobs share slots equally";
+  const equal = ORDERS[jobDefaultOrder ?? "unknown"];
   const rate = tasksEndedPerMinute ? ` Lately ${formatRate(tasksEndedPerMinute)} tasks ended per minute.` : "";
   return `${wait}${free}. Among equal priorities ${equal}.${rate}`;
 }

@@ -71,12 +71,17 @@ def share_of(e: Evidence) -> float | None:
 
     Batch takes tasks uniformly from jobs of the same rank.
     """
-    return round(1 / (1 + len(e.equal)), 6) if is_sure(e) else None
+    return round(1 / (1 + len(e.equal)), 6) if is_sure(e) and _is_ordered(e) else None
+
+
+def _is_ordered(e: Evidence) -> bool:
+    """Returns False where it isn't known which job of equal priority goes first, and there are others."""
+    return not e.equal or (e.facts is not None and e.facts.job_order is not None)
 
 
 def share_sentence(e: Evidence) -> str:
     """Returns a text on the jobs with which the job shares slots; empty without any."""
-    if not e.equal:
+    if not e.equal or not _is_ordered(e):
         return ""
     share = f"1 in {1 + len(e.equal):,} slots" if is_sure(e) else "an equal share of slots"
     left = " that higher ones leave" if e.ahead else ""
