@@ -46,7 +46,7 @@ class CompetingJobReader:
         reports = {report.job.key: report for report in others}
         jobs = {key: job for key, report in reports.items() if (job := competing_job_of(report, rate))}
         in_line = _in_line(evidence, jobs)
-        for key in in_line[:_MAX_ASKED]:
+        for key in [key for key in in_line if _is_wide(jobs[key])][:_MAX_ASKED]:
             jobs[key] = replace(jobs[key], fits=await self._fits(reports[key], jobs[key], evidence, unknown))
         uncertain = [key for key in in_line if _is_uncertain(jobs[key])]
         requests = _Requests(self._live, source, unknown)
@@ -63,7 +63,7 @@ class CompetingJobReader:
 
     async def _fits(self, report: JobReport, job: CompetingJob, evidence: Evidence, unknown: UnknownFacts) -> bool:
         """Returns whether one of the first waiting tasks of a job fits on a node; True if unknown."""
-        if evidence.facts is None or job.waiting_slots <= job.counts.active:
+        if evidence.facts is None:
             return True
         with unknown.unread(f"How many slots the waiting tasks of '{job.id}' require"):
             found = await self._unfinished.waiting(report)
@@ -111,6 +111,11 @@ def _in_line(evidence: Evidence, jobs: Mapping[str, CompetingJob]) -> list[str]:
     ahead = [key for key, job in jobs.items() if job.is_in_line and evidence.rank_of(job) <= evidence.rank]
     ordered = sorted(ahead, key=lambda key: (-jobs[key].priority, -jobs[key].contending_slots, key))
     return ordered if evidence.waiting_tasks and not evidence.deleted else []
+
+
+def _is_wide(job: CompetingJob) -> bool:
+    """Returns whether some of the job's waiting tasks require several slots."""
+    return job.waiting_slots > job.counts.active
 
 
 def _is_uncertain(job: CompetingJob) -> bool:

@@ -21,7 +21,8 @@ from shared.services.tasks.unfinished_tasks import UnfinishedTasks
 from shared.stores.jobs.dependencies import DependencyStore
 from shared.stores.jobs.jobs import generation_partition
 
-_PASSES = 3
+_MAX_LOOKED = 300  # jobs, each by one or two reads
+_AT_ONCE = 20  # of these, between which the order is found anew
 _SINCE = timedelta(hours=2)  # tasks of jobs that completed since then count in the rate of ended tasks
 
 
@@ -85,9 +86,11 @@ class PoolQueues:
 
         Those of which no task can start come last then, so others take their places and are looked at, too.
         """
-        jobs, looked = {each.facts.key: each for each in evidence.jobs}, set[str]()
-        for _ in range(_PASSES):
-            fresh = [each for each in evidence.in_order[:top] if each.facts.key not in looked]
+        jobs, looked, first = {each.facts.key: each for each in evidence.jobs}, set[str](), max(top, _AT_ONCE)
+        while fresh := [each for each in evidence.in_order[:first] if each.facts.key not in looked]:
+            if len(looked) >= _MAX_LOOKED:
+                unknown.add(f"Whether jobs after {_MAX_LOOKED} that were looked at could start a task isn't known")
+                break
             for each in fresh:
                 with unknown.unread(f"How the tasks of '{each.facts.id}' wait"):
                     jobs[each.facts.key] = await self._look_at(each, reports[each.facts.key], evidence)

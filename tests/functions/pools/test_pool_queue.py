@@ -233,6 +233,40 @@ async def test_an_order_of_jobs_that_nobody_knows_is_said_to_be_unknown(world: W
     assert (await world.get("accounts/demo/jobs/a/explanation")).body["unknown"] == queue["unknown"]
 
 
+async def test_however_few_jobs_are_listed_those_that_cannot_start_do_not_go_first(world: World) -> None:
+    await add_pool(world.batch, nodes=1)
+    await add_job(world.batch, "next", priority=-9)
+    await add_tasks(world.batch, 5, job="next", command="sleep 3000")
+    wide = [models.BatchTaskCreateOptions(id=f"t{each}", command_line="sleep 5", required_slots=4) for each in range(3)]
+    waits = models.BatchTaskDependencies(task_ids=["none"])
+    held = models.BatchTaskCreateOptions(id="held", command_line="sleep 5", depends_on=waits)
+    for number in range(8):
+        await add_job(world.batch, f"wide-{number}", priority=number)
+        await world.batch.create_task_collection(f"wide-{number}", models.BatchTaskGroup(task_values=wide))
+        await world.batch.create_job(
+            models.BatchJobCreateOptions(
+                id=f"held-{number}",
+                pool_info=models.BatchPoolInfo(pool_id="pool"),
+                priority=9,
+                uses_task_dependencies=True,
+            )
+        )
+        await world.batch.create_task(f"held-{number}", held)
+    world.advance(200)
+    await world.poll()
+    for _ in range(4):
+        await world.app.fire("tick")  # each reads the dependencies of three jobs
+        world.advance(60)
+    for top in (1, 2, 20):
+        queue = await queue_of(world, query=f"?top={top}")
+        first, *others = queue["value"]
+        assert (first["id"], first["rank"], first["cause"]) == ("next", 1, "slotsBusy")
+        assert [job["rank"] for job in others] == [None] * (min(top, 17) - 1)
+        assert queue["unknown"] == []
+    found = (await world.get("accounts/demo/jobs/next/explanation")).body["findings"]
+    assert found[0]["code"] == "slotsBusy"
+
+
 async def test_tasks_of_several_slots_are_shown_with_them(world: World) -> None:
     await add_pool(world.batch, nodes=1, slots=4)
     await add_job(world.batch)
