@@ -14,6 +14,7 @@ from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 
 from local.azurite import StorageAddresses
+from local.batch_emulator.core.stamps import SECOND
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.server import Server
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
@@ -132,7 +133,7 @@ async def world(_running: World) -> World:
 async def begin_anew(world: World, poll_seconds: int = 60) -> None:
     """Empties the account and has it polled at a rate, which is written only if it differs, as writes are limited."""
     world.emulator.reset()
-    world.advance(3600)
+    world.advance(3600 - world.emulator.clock.now % SECOND / SECOND)  # to a whole second, as answers have it
     found = (await world.get("accounts/demo/monitoring")).body
     if (found["enabled"], found["pollSeconds"]) != (True, poll_seconds):
         rate = "null" if poll_seconds == 60 else str(poll_seconds)
