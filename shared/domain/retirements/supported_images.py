@@ -57,11 +57,12 @@ class SupportedImages:
     def after(self, earlier: "SupportedImages") -> "SupportedImages":
         """Returns this list with the images that only the earlier one has, as they were listed last.
 
-        Pools may still run on them. They are some tens a year, and kept for good.
+        Pools may still run on them. They are some tens a year, and kept for good. Where some of this list weren't
+        understood, the missing ones may be among these, and stay as they were.
         """
         if earlier.as_of is None:
             return self
-        listed, day = {image.key for image in self.images}, earlier.as_of.date()
+        listed, day = {image.key for image in self.images}, None if self.problem else earlier.as_of.date()
         gone = (replace(image, last_listed=image.last_listed or day) for image in earlier.images)
         return replace(self, images=(*self.images, *(image for image in gone if image.key not in listed)))
 

@@ -351,6 +351,14 @@ def test_an_image_that_batch_lists_no_more_keeps_its_last_known_end() -> None:
     assert "(no longer listed by Batch, last on 2026-11-29) ends in 2 days, on 2027-06-01" in finding.sentence
 
 
+def test_an_image_that_a_list_understood_in_part_lacks_is_not_said_to_have_left_it() -> None:
+    later = replace(IMAGES, as_of=NOW + DAY, images=IMAGES.images[1:], problem="One isn't understood.").after(IMAGES)
+    found = {one.id: one for one in announcements_in(later)}
+    assert (found[f"image:{JAMMY}"].what, found[f"image:{JAMMY}"].last_day) == (f"The image {JAMMY}", date(2027, 6, 1))
+    after = replace(IMAGES, as_of=NOW + 2 * DAY, images=IMAGES.images[1:]).after(later)
+    assert "no longer listed" in {one.id: one for one in announcements_in(after)}[f"image:{JAMMY}"].what
+
+
 def test_an_image_that_is_listed_again_is_as_listed_and_one_gone_without_an_end_has_no_day() -> None:
     gone = replace(IMAGES, images=IMAGES.images[:2]).after(IMAGES)
     found = {one.id: one for one in announcements_in(gone)}
