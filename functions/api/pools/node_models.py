@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Literal
 
-from functions.api.pools.pool_models import ErrorTextAnswer, InterruptionsAnswer, interruptions_answer
+from functions.api.pools.interruption_models import InterruptionsAnswer, interruptions_answer
+from functions.api.pools.pool_models import ErrorTextAnswer
 from functions.http.answers import Answer, stamp, utc
 from shared.domain.nodes.node_causes import cause_of, last_seen
 from shared.domain.nodes.node_records import NOT_SEEN

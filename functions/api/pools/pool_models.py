@@ -1,11 +1,10 @@
-"""The JSON of pools and of interruptions, and its conversion from service results."""
+"""The JSON of pools, and its conversion from service results."""
 
 from datetime import date, datetime
 
 from functions.api.jobs.job_models import TaskCountersAnswer, VerdictAnswer, seconds_of
-from functions.http.answers import Answer, stamp
-from shared.domain.core.stamps import to_milliseconds
-from shared.domain.nodes.interruptions import DAY, HOUR, Interruptions
+from functions.api.pools.interruption_models import InterruptionsAnswer, interruptions_answer
+from functions.http.answers import Answer
 from shared.domain.nodes.nodes import NodeSummary, by_state
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
@@ -96,22 +95,6 @@ class StartTaskAnswer(Answer):
     environment: dict[str, str]
     wait_for_success: bool
     max_task_retry_count: int
-
-
-class InterruptionsAnswer(Answer):
-    """The number of observed preemptions of spot nodes, in `total` since `since`; `latest` is the time of the last.
-
-    The last hour and day are counted in whole five minutes, so they reach up to five minutes further back.
-    `unexplainedRestarts` are restarts between two polls that may also have been interruptions, so the true numbers may
-    be higher by as many.
-    """
-
-    total: int
-    last_hour: int
-    last_day: int
-    latest: datetime | None
-    since: datetime | None
-    unexplained_restarts: int
 
 
 class RetirementFields(Answer):
@@ -287,16 +270,4 @@ def _start_task(task: StartTask) -> StartTaskAnswer:
     environment = {name: MARK if value else "" for name, value in task.environment}
     return StartTaskAnswer.of(
         task, environment=environment, wait_for_success=task.waits_for_success, max_task_retry_count=task.retries
-    )
-
-
-def interruptions_answer(found: Interruptions, since: int, now: datetime) -> InterruptionsAnswer:
-    at = to_milliseconds(now)
-    return InterruptionsAnswer(
-        total=found.total,
-        last_hour=found.within(HOUR, at),
-        last_day=found.within(DAY, at),
-        latest=stamp(found.latest),
-        since=stamp(since),
-        unexplained_restarts=found.unexplained,
     )
