@@ -14,7 +14,7 @@ from agent.supervision.supervisor import Duty, SupervisedChild, Supervisor
 MIN_UPTIME = 2.0
 """Seconds that the new child must have run before the older agents are asked to end."""
 LOOK_AGAIN = 60.0
-"""Seconds between two looks for older agents, one of which may have been registered late, as its disk was full.
+"""Seconds between two looks for older agents: one whose disk was full may have been registered late.
 
 Each look also registers this agent where that failed or its file is gone: two that go on would count all twice.
 """

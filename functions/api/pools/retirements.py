@@ -34,7 +34,7 @@ class ConcernedPoolAnswer(Answer):
 
 
 class UnknownPoolAnswer(Answer):
-    """A pool of which it isn't known whether a retirement concerns it."""
+    """A pool that a retirement may concern, or not: that isn't known."""
 
     account: str
     id: str

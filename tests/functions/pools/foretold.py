@@ -38,7 +38,7 @@ def violations(
         ):
             found.append(f"start {place} is of {name}, whose {job['readyTasks']} ready tasks had started")
         if runs is not None and _is_bound(job, runs) and runs[name] >= job["maxParallelTasks"]:
-            found.append(f"start {place} is of {name}, {runs[name]} tasks of which ran: its maxParallelTasks")
+            found.append(f"start {place} is of {name}, which ran {runs[name]} tasks, its maxParallelTasks")
         for other in jobs.values():
             if _has_left(other, taken, runs) and other["rank"] < job["rank"] and not _may_pass(job, other):
                 found.append(f"start {place} is of {name}, before {other['id']} of rank {other['rank']}")

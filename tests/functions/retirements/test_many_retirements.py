@@ -77,7 +77,7 @@ NETWORKS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("open", "batchmanaged", ()),
 )
 OWN = {"own-noble", "own-jammy", "own-debian", "own-alma", "own-windows"}
-"""Pools with an own image, of which it isn't known which image of the marketplace it was made from."""
+"""Pools with an own image, made from an image of the marketplace that isn't known."""
 UNKNOWN = {"windows-server-2012": {"own-windows"}, "windows-server-2016": {"own-windows"}}
 
 
