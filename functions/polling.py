@@ -49,7 +49,8 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             jobs.set(messages)
         await services.dependencies.refresh(services.polling.take_dependents())
         spent = timedelta(seconds=asyncio.get_running_loop().time() - began)
-        await services.waiting_jobs.run(runtime.settings.tick_budget - spent)
+        settings = runtime.settings
+        await services.waiting_jobs.run(turn=settings.poll_interval / 4, budget=settings.tick_budget - spent)
         _LOG.info(HEARTBEAT)
 
     @blueprint.function_name("poll_requested")

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.explain.causes import UNKNOWN
@@ -28,6 +28,7 @@ from shared.stores.tables.shared_reads import reads_shared
 _LOG = logger(__name__)
 _MAX_EXPLAINED = 5  # jobs of an account a pass
 _ACCOUNTS_AT_ONCE = 4
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +46,32 @@ class WaitingJobs:
     retention: HistoryRetention
     _last: dict[str, WaitingCauses] = field(default_factory=dict)
 
-    async def run(self, budget: timedelta) -> None:
-        """Makes the passes that are due; no job is begun after `budget`. Failures are logged: the next run goes on."""
-        deadline = asyncio.get_running_loop().time() + budget.total_seconds()
+    async def run(self, *, turn: timedelta, budget: timedelta) -> None:
+        """Makes the passes that are due, those of accounts that waited longest first.
+
+        No account is begun after `turn`, so that the next polls aren't late, and no job after `budget`. Failures are
+        logged: the next run goes on.
+        """
+        time = asyncio.get_running_loop().time
+        last_begin, deadline = time() + turn.total_seconds(), time() + budget.total_seconds()
         gate = asyncio.Semaphore(_ACCOUNTS_AT_ONCE)
 
         async def guarded(account: Account) -> None:
             async with gate:
+                if time() >= last_begin:
+                    return
                 try:
                     with suppress(CacheConflictError):  # another host made the same pass
                         await self._run(account, deadline)
                 except StorageError as error:
                     _LOG.warning("Why jobs of %s wait wasn't stored: %s", account.id, error)
 
-        await asyncio.gather(*map(guarded, self.registry.accounts.values()))
+        await asyncio.gather(*map(guarded, sorted(self.registry.accounts.values(), key=self._passed_at)))
+
+    def _passed_at(self, account: Account) -> datetime:
+        """Returns the time of the last pass that this process knows, long ago without one."""
+        known = self._last.get(account.key)
+        return known.at if known and known.at else _NEVER
 
     async def _run(self, account: Account, deadline: float) -> None:
         now, known = await self.registry.clock.now(), self._last.get(account.key)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 
@@ -13,6 +14,7 @@ from local.batch_emulator.core.stamps import SECOND, stamp
 from shared.domain.explain.request_budget import SHARE
 from shared.domain.jobs.waiting_causes import WaitingCauses
 from shared.errors import StorageError
+from shared.services.explain.waiting_jobs import WaitingJobs
 from shared.stores.jobs.waiting_causes import WaitingCauseStore
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
@@ -137,6 +139,28 @@ async def test_a_second_tick_within_five_minutes_asks_nothing_more_about_waiting
         await world.app.fire("tick")
         assert loaded != []
     assert (await world.jobs())["lost"]["waiting"]["asOf"] > as_of
+
+
+async def test_an_account_that_gets_no_turn_before_the_next_polls_has_the_first_one_in_the_next_tick(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_job(world.batch, "lost", pool="nowhere")
+    await add_tasks(world.batch, 3, job="lost")
+    run, turns = WaitingJobs.run, list[timedelta]()
+
+    async def without_turn(self: WaitingJobs, *, turn: timedelta, budget: timedelta) -> None:
+        turns.append(turn)
+        await run(self, turn=timedelta(0), budget=budget)
+
+    world.advance(300)
+    with monkeypatch.context() as patch:
+        patch.setattr(WaitingJobs, "run", without_turn)
+        await world.app.fire("tick")
+    assert (await world.jobs())["lost"]["waiting"]["asOf"] is None
+    assert turns == [timedelta(seconds=15)]  # a quarter of the usual interval
+    world.advance(60)
+    await world.app.fire("tick")
+    assert (await world.jobs())["lost"]["waiting"]["cause"] == "poolMissing"
 
 
 async def test_a_job_in_which_no_task_waits_is_not_explained(world: World) -> None:
