@@ -19,10 +19,10 @@ from shared.domain.core.keys import SEPARATOR, partition_of
 from shared.domain.history.grains import Grain
 from shared.domain.history.samples import Columns
 from shared.log import logger
+from shared.stores.tables.row_columns import Row
 from shared.stores.tables.tables import (
     MAX_KEY_LENGTH,
     MAX_OPERATIONS,
-    Row,
     Tables,
     delete_rows,
     load_range,

@@ -5,19 +5,8 @@ from datetime import datetime
 
 from shared.domain.accounts.operations import PollOperation, Reason
 from shared.domain.core.keys import key_of
-from shared.stores.tables.tables import (
-    Row,
-    Tables,
-    columns_of,
-    delete_row,
-    fields_of,
-    json_columns,
-    json_of,
-    load_row,
-    load_rows,
-    row_of,
-    save_row,
-)
+from shared.stores.tables.row_columns import Row, columns_of, fields_of, json_columns, json_of, row_of
+from shared.stores.tables.tables import Tables, delete_row, load_row, load_rows, save_row
 
 _COLUMNS = {
     "status": "status",

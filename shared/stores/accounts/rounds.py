@@ -11,17 +11,8 @@ from shared.domain.jobs.snapshots import Agreement, Confirmation, TaskRead
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, UnreadableError
-from shared.stores.tables.tables import (
-    Row,
-    Tables,
-    columns_of,
-    fields_of,
-    json_columns,
-    load_row,
-    objects_of,
-    row_of,
-    save_row,
-)
+from shared.stores.tables.row_columns import Row, columns_of, fields_of, json_columns, objects_of, row_of
+from shared.stores.tables.tables import Tables, load_row, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 
 ROUND_ROW = "round"

@@ -11,7 +11,8 @@ import msgspec
 from shared.domain.retirements.supported_images import SupportedImage, SupportedImages
 from shared.errors import UnreadableError
 from shared.log import logger
-from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, row_of, save_row
+from shared.stores.tables.row_columns import Row, json_columns, json_of, row_of
+from shared.stores.tables.tables import Tables, load_row, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 
 _LOG = logger(__name__)

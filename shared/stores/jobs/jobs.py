@@ -23,18 +23,13 @@ from shared.domain.tasks.job_statistics import StoredJobStatistics
 from shared.domain.tasks.tasks import COUNT_FIELDS
 from shared.errors import UnreadableError
 from shared.stores.jobs.heads import ORIGIN_BYTES
+from shared.stores.tables.row_columns import Row, columns_of, fields_of, json_columns, json_of, row_of
 from shared.stores.tables.tables import (
-    Row,
     Tables,
-    columns_of,
     delete_row,
-    fields_of,
-    json_columns,
-    json_of,
     load_range,
     load_row,
     load_rows,
-    row_of,
     rows_where,
     save_row,
     written_at,

@@ -26,10 +26,9 @@ from shared.errors import CacheConflictError, UnreadableError
 from shared.log import logger
 from shared.stores.jobs.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
 from shared.stores.jobs.leaf_rows import COUNTERS, TASKS, LeafEntry, LeafReplacement, entry_of
+from shared.stores.tables.row_columns import Row, bytes_of
 from shared.stores.tables.tables import (
-    Row,
     Tables,
-    bytes_of,
     delete_partition,
     load_partitions,
     load_range,

@@ -20,7 +20,8 @@ from shared.domain.nodes.interruptions import InterruptionCount
 from shared.domain.nodes.nodes import Node
 from shared.errors import CacheConflictError
 from shared.stores.pools.node_json import json_of_node, node_of
-from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_range, load_rows, written_at
+from shared.stores.tables.row_columns import Row, json_columns, json_of
+from shared.stores.tables.tables import Tables, load_range, load_rows, written_at
 from shared.stores.tables.unit_writes import Unit, deleted, write_units, written
 from shared.stores.tables.unreadable import NONSENSE
 

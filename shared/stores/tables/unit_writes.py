@@ -12,7 +12,8 @@ from azure.data.tables import UpdateMode
 from azure.data.tables.aio import TableClient
 
 from shared.errors import CacheConflictError, StorageError
-from shared.stores.tables.tables import Row, translated
+from shared.stores.tables.row_columns import Row
+from shared.stores.tables.tables import translated
 
 MAX_OPERATIONS = 100
 MAX_BYTES = 3_000_000  # of 4 MiB, as the wire form is base64 in JSON in a multipart body

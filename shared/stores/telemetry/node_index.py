@@ -21,7 +21,8 @@ from azure.data.tables import UpdateMode
 from shared.domain.core.keys import SEPARATOR, key_of, name_key
 from shared.domain.telemetry.sessions.blob_rows import BlobRows, SessionKey
 from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
-from shared.stores.tables.tables import MAX_OPERATIONS, Row, Tables, delete_rows, load_range, rows_between, translated
+from shared.stores.tables.row_columns import Row
+from shared.stores.tables.tables import MAX_OPERATIONS, Tables, delete_rows, load_range, rows_between, translated
 
 _AFTER = "~~"
 _HOURS, _ROLLED = "hours", "rolled"

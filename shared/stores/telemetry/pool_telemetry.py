@@ -17,18 +17,8 @@ from shared.domain.telemetry.pools.blob_minutes import BlobTail
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts
 from shared.domain.telemetry.pools.blocks import PackedPart
 from shared.domain.telemetry.pools.packed_tails import unpacked_tails
-from shared.stores.tables.tables import (
-    Row,
-    Tables,
-    bytes_columns,
-    bytes_of,
-    delete_rows,
-    json_columns,
-    json_of,
-    load_row,
-    rows_between,
-    rows_where,
-)
+from shared.stores.tables.row_columns import Row, bytes_columns, bytes_of, json_columns, json_of
+from shared.stores.tables.tables import Tables, delete_rows, load_row, rows_between, rows_where
 from shared.stores.tables.unit_writes import Operation, write_at_once, written
 
 TABLE = "pooltelemetry"

@@ -27,20 +27,8 @@ from shared.domain.telemetry.sessions.blob_rows import BlobRows, SessionKey
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
 from shared.domain.telemetry.sessions.session import Session
 from shared.stores.blobs.checkpoints import CheckpointKey
-from shared.stores.tables.tables import (
-    MAX_BINARY,
-    Row,
-    Tables,
-    bytes_columns,
-    bytes_of,
-    delete_rows,
-    json_columns,
-    json_of,
-    load_range,
-    load_row,
-    rows_between,
-    rows_where,
-)
+from shared.stores.tables.row_columns import MAX_BINARY, Row, bytes_columns, bytes_of, json_columns, json_of
+from shared.stores.tables.tables import Tables, delete_rows, load_range, load_row, rows_between, rows_where
 from shared.stores.tables.unit_writes import Operation, deleted, write_at_once, written
 
 TABLE = "telemetry"

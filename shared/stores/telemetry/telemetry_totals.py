@@ -9,7 +9,8 @@ from datetime import datetime
 from shared.domain.core.keys import partition_of
 from shared.domain.telemetry.sessions.telemetry_totals import SUMS, TelemetryTotals
 from shared.errors import CacheConflictError
-from shared.stores.tables.tables import Row, Tables, json_columns, json_of, load_row, save_row
+from shared.stores.tables.row_columns import Row, json_columns, json_of
+from shared.stores.tables.tables import Tables, load_row, save_row
 
 _ROW = "!"
 _TRIES = 5

@@ -17,8 +17,9 @@ from azure.data.tables import EntityProperty, TableEntity, TransactionOperation,
 from azure.data.tables.aio import TableClient
 
 from shared.clock import SharedClock
+from shared.stores.tables.row_columns import Row
 from shared.stores.tables.row_decoding import RowReader
-from shared.stores.tables.tables import Row, Tables
+from shared.stores.tables.tables import Tables
 
 type Place = tuple[str, str]
 _FILTERS: Mapping[str, Callable[[Place, Row, Mapping[str, Any]], bool]] = {

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.errors import StorageError
+from shared.stores.tables.row_columns import row_of
 from shared.stores.tables.row_decoding import RowReader
-from shared.stores.tables.tables import Tables, load_row, load_rows, row_of, save_row
+from shared.stores.tables.tables import Tables, load_row, load_rows, save_row
 from tests.stores.tables.stub import Stub
 
 _SECOND = datetime(2026, 2, 28, 23, 59, 59, tzinfo=UTC)
