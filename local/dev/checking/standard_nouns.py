@@ -21,7 +21,7 @@ TELEMETRY = """
     measurement meter metric monitoring percentile plugin point precision quantile range record rollup sampler
     series summary target telemetry total window
 """
-FINOPS_AND_SRE = "alert baseline budget charge condition cost fault incident interruption limit notification rate"
+FINOPS_AND_SRE = "alert baseline budget charge condition cost fault incident interruption limit notification price rate"
 PARQUET = "column dictionary"
 HTTP = """
     body caller client connection cookie credential grant header http identity link method parameter path policy
