@@ -128,6 +128,23 @@ param accountRoles string = ''
 @description('Your own announcements of what is retired, as JSON in the form of those that come with the app; empty for none.')
 param retirements string = ''
 
+@description('Where prices of nodes come from: both is your own prices first, then those of the retail list.')
+@allowed([
+  'both'
+  'retail'
+  'file'
+  'off'
+])
+param priceSource string = 'both'
+
+@description('Currency of prices, such as EUR.')
+@minLength(3)
+@maxLength(3)
+param priceCurrency string = 'USD'
+
+@description('Your own prices, as JSON in the form that docs/api.md describes; empty for none.')
+param priceFile string = ''
+
 @description('When to look for accounts that are due: six fields of NCRONTAB.')
 param tickSchedule string = '0 * * * * *'
 
@@ -550,6 +567,9 @@ module app 'modules/app.bicep' = {
       POLL_OVERLAP_SECONDS: string(pollOverlapSeconds)
       POLL_SECONDS: string(pollSeconds)
       POLL_STATUS_DAYS: string(pollStatusDays)
+      PRICE_CURRENCY: priceCurrency
+      PRICE_FILE: priceFile
+      PRICE_SOURCE: priceSource
       RESOURCE_LOG_CONTAINER: resourceLogContainer
       RETIREMENTS: retirements
       TELEMETRY_CONTAINER: telemetryContainer

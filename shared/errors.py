@@ -119,6 +119,14 @@ class UnreadableTasksError(LongReadError):
     """The same for a job whose stored tasks can't be read, and must be replaced together."""
 
 
+class PriceSourceError(BatchscopeError):
+    """The list of retail prices gave no answer, also after the last try."""
+
+
+class PriceAnswerError(PriceSourceError):
+    """The list of retail prices gave an answer that can't be used; other sizes may have a better one."""
+
+
 class StorageError(BatchscopeError):
     """A request to Table Storage failed."""
 

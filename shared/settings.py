@@ -13,6 +13,7 @@ from shared.settings_reader import RESOURCE_LOGS, SettingsReader
 _EVERY_MINUTE = "0 * * * * *"
 _EVERY_HOUR = "0 17 * * * *"
 _POOL_API_VERSIONS = ("2025-06-01", "2026-10-01")
+_PRICE_SOURCES = ("both", "retail", "file", "off")
 _TELEMETRY_PATH = "accounts/{account}/pools/{pool}/nodes/{node}/**/*"
 
 
@@ -48,6 +49,9 @@ class Settings:
         self.calls_per_minute = read.count("MAX_BATCH_CALLS_PER_MINUTE", 3000, low=10, high=1_000_000)
         self.pool_api_version = read.choice("BATCH_POOL_API_VERSION", _POOL_API_VERSIONS)
         self.retirements = read.retirements()
+        self.price_source, self.price_currency = read.choice("PRICE_SOURCE", _PRICE_SOURCES), read.currency()
+        self.price_url, self.price_regions = read.price_url(), read.price_regions(self.accounts)
+        self.price_entries = read.price_entries(self.price_source, self.price_currency)
         self.plan = read.text("WEBSITE_SKU")
         self.table_prefix = read.table_prefix()
         self.clock_url = read.clock_url()

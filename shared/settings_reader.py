@@ -22,10 +22,12 @@ from shared.domain.history.grains import HistoryRetention
 from shared.domain.telemetry.records.labels import PathPattern
 
 if TYPE_CHECKING:
+    from shared.domain.prices.price_file import PriceEntry
     from shared.domain.retirements.announcements import Announcement
 
 _TELEMETRY = "TELEMETRY_STORAGE"
 RESOURCE_LOGS = "insights-logs-servicelog"
+_RETAIL_PRICES = "https://prices.azure.com/api/retail/prices"
 _STORAGE = "AzureWebJobsStorage"
 _NO_STRING = (
     "this is not a connection string of a storage account"
@@ -143,6 +145,44 @@ class SettingsReader:
             return announcements_of(text)
         except ValueError as error:
             self.problems.append(f"RETIREMENTS: {str(error).removesuffix('.')}")
+            return ()
+
+    def currency(self) -> str:
+        return self._matching("PRICE_CURRENCY", "USD", "[A-Z]{3}", "three capital letters, like EUR")
+
+    def price_url(self) -> str:
+        """Returns the address of the list of retail prices; plain http only on this machine."""
+        url = self.text("RETAIL_PRICES_URL") or _RETAIL_PRICES
+        if not (is_https(url) or is_loopback(url)) or re.search(r"[?#@\s]", url):
+            self.problems.append("RETAIL_PRICES_URL: this is no https address, or one on this machine, without a query")
+            return _RETAIL_PRICES
+        return url
+
+    def price_regions(self, accounts: tuple[Account, ...]) -> dict[str, str]:
+        """Returns regions by account id, of accounts whose address doesn't name one."""
+        regions, known = dict[str, str](), {account.id for account in accounts}
+        for entry in self.text("PRICE_REGIONS").lower().replace(",", " ").split():
+            name, _, region = entry.partition("=")
+            if not re.fullmatch("[a-z0-9]{3,40}", region):
+                self.problems.append(
+                    f"PRICE_REGIONS: '{entry}' is not of the form ACCOUNT=REGION, like demo=westeurope"
+                )
+            elif name not in known:
+                self.problems.append(f"PRICE_REGIONS: '{name}' is none of the watched accounts")
+            regions[name] = region
+        return regions
+
+    def price_entries(self, source: str, currency: str) -> "tuple[PriceEntry, ...]":
+        """Returns the deployment's own prices, none where the source of prices doesn't include them."""
+        text = self.text("PRICE_FILE")
+        if not text or source not in {"both", "file"}:
+            return ()
+        from shared.domain.prices.price_file import price_entries
+
+        try:
+            return price_entries(text, currency, has_retail=source == "both")
+        except ValueError as error:
+            self.problems.append(f"PRICE_FILE: {str(error).removesuffix('.')}")
             return ()
 
     def storage(self) -> StorageAddress:

@@ -57,6 +57,7 @@ ENDPOINTS = (
     Endpoint("pools.pool_agent", "list_agent_nodes", "GET", f"{POOL}/agent/nodes"),
     Endpoint("pools.node_states", "get_node_states", "GET", f"{POOL}/nodestates"),
     Endpoint("pools.retirements", "list_retirements", "GET", "retirements"),
+    Endpoint("prices.prices", "list_prices", "GET", f"{ACCOUNT}/prices"),
     Endpoint("pools.pool_history", "get_pool_history", "GET", f"{POOL}/history"),
     Endpoint("telemetry.node_telemetry", "get_node_telemetry", "GET", f"{POOL}/nodes/{{node}}/telemetry"),
     Endpoint("telemetry.pool_telemetry", "get_pool_telemetry", "GET", f"{POOL}/telemetry"),

@@ -29,7 +29,9 @@ _CACHED_SECONDS = 5.0
 
 
 class HealthAnswer(Answer):
-    """`degraded`: accounts can't be polled, or events or telemetry aren't ingested; `unhealthy`: no data can be served.
+    """`degraded`: accounts can't be polled, events or telemetry aren't ingested, or prices can't be read.
+
+    `unhealthy`: no data can be served.
 
     `lastPollAgeSeconds` is the age of the oldest last job list, over all watched accounts that were ever listed. A
     failed poll doesn't reset it.
@@ -58,6 +60,7 @@ class _Stored:
     schedules: Mapping[str, ScheduleRound | None]
     ingestion: list[IngestionReport]
     unread: PartitionSweep | None
+    prices: str
     now: datetime
 
     def health(self, readable: Collection[str] | None = None) -> HealthAnswer:
@@ -65,7 +68,13 @@ class _Stored:
         reports = [report for report in self.reports if readable is None or report.account.id in readable]
         unread = self.unread if readable is None else None
         return health_of(
-            reports, self.pools, self.now, schedules=self.schedules, ingestion=self.ingestion, unread=unread
+            reports,
+            self.pools,
+            self.now,
+            schedules=self.schedules,
+            ingestion=self.ingestion,
+            unread=unread,
+            prices=self.prices,
         )
 
 
@@ -95,15 +104,16 @@ async def _read_stored(call: RouteRequest[Query, None]) -> _Stored | HealthAnswe
     try:
         async with answered_within(_PATIENCE):
             services = await call.runtime.services()
-            reports, pools, schedules, ingestion, unread, now = await asyncio.gather(
+            reports, pools, schedules, ingestion, unread, prices = await asyncio.gather(
                 services.queries.accounts(names),
                 services.pools.last_rounds(names),
                 services.schedules.last_rounds(names),
                 services.events.all_ingestion(names),
                 services.events.unread_telemetry(),
-                services.clock.now(),
+                services.prices.problem(),
             )
-        return _Stored(reports, pools, schedules, ingestion, unread, now)
+            now = await services.clock.now()
+        return _Stored(reports, pools, schedules, ingestion, unread, prices, now)
     except TimeoutError as error:
         return _unhealthy(f"Table Storage, or the sign-in to it, didn't answer all that health asks: {error}.")
     except BatchscopeError as error:
@@ -130,10 +140,12 @@ def health_of(
     schedules: Mapping[str, ScheduleRound | None] = MappingProxyType({}),
     ingestion: Sequence[IngestionReport] = (),
     unread: PartitionSweep | None = None,
+    prices: str = "",
 ) -> HealthAnswer:
     """Returns the health over all accounts, their last rounds over pools and schedules, and their ingestion.
 
-    Accounts that are switched off are ignored. `unread` is telemetry that may belong to several accounts.
+    Accounts that are switched off are ignored. `unread` is telemetry that may belong to several accounts, `prices` a
+    problem with the retail list, empty without any.
     """
     problems = [problem for report in reports if (problem := _problem(report, now))]
     watched = [report.account.id for report in reports if report.watch.monitoring.enabled]
@@ -146,6 +158,8 @@ def health_of(
     problems += [f"{name}, telemetry: {problem}" for name, problem in of_telemetry if problem]
     if unread and unread.blobs:
         problems.append(f"telemetry: {unread.blobs} blobs aren't read; {' '.join(unread.problems)}")
+    if prices:
+        problems.append(f"prices: {prices}")
     rounds = [report.last_round for report in reports if report.watch.monitoring.enabled and report.last_round]
     ages = [now - last.jobs_as_of for last in rounds if last.jobs_as_of]
     age = max(max(ages).total_seconds(), 0) if ages else None

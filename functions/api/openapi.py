@@ -22,6 +22,7 @@ _CONVENTIONS = (
     "Times are ISO 8601 in UTC, ids are matched without case as in Azure Batch. What takes GET takes HEAD, too; any"
     " other method is a 405 with Allow. Answers to GETs come as Accept-Encoding asks for: in zstd, gzip, or plain."
 )
+_DECIMALS = '"type":"string","format":"decimal"', '"type":"number","format":"decimal"'
 _RELEASED_NAMES = {
     "functions.api.jobs.job_statistics.SlotsAnswer": "functions.api.insight_models.SlotsAnswer",
     "functions.api.jobs.timeline.RunAnswer": "functions.api.timeline.RunAnswer",
@@ -48,7 +49,7 @@ def add_openapi(routes: Routes) -> None:
 def document(routes: list[Route]) -> dict[str, Any]:
     """Returns the OpenAPI document of the routes."""
     kinds = [ErrorAnswer, *(kind for route in routes for kind in (route.returns, route.body) if _is_struct(kind))]
-    schemas, components = _with_released_names(msgspec.json.schema_components(kinds, ref_template=_REFERENCE))
+    schemas, components = _as_sent(msgspec.json.schema_components(kinds, ref_template=_REFERENCE))
     schema_of = dict(zip(map(str, kinds), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -77,9 +78,9 @@ def document(routes: list[Route]) -> dict[str, Any]:
     }
 
 
-def _with_released_names(components: Any) -> Any:
-    """Returns schemas with the names that clients know, as keys and in references."""
-    text = msgspec.json.encode(components).decode()
+def _as_sent(components: Any) -> Any:
+    """Returns schemas with the names that clients know, as keys and in references, and decimals as numbers."""
+    text = msgspec.json.encode(components).decode().replace(*_DECIMALS)
     for name, released in _RELEASED_NAMES.items():
         text = text.replace(name, released)
     return msgspec.json.decode(text)

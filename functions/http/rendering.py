@@ -35,6 +35,7 @@ Untrusted text can't match, as its quotes are escaped.
 """
 _CHARSET = "; charset=utf-8"  # azure.functions adds it to texts
 _TAG = re.compile(r'(?:W/)?"([^"]*?)(?:-(?:zstd|br|gzip))?"')
+_JSON = msgspec.json.Encoder(decimal_format="number")  # amounts of money are numbers with all of their digits
 _SMALL = 1024  # bytes; a smaller body fits into one packet in any coding
 _LONG = 64 * 1024  # bytes; a longer body is encoded in a thread, not on the event loop
 
@@ -79,7 +80,7 @@ def rendered(
     Matches of `looks` are excluded from the ETag, which is weak then; their oldest time `at` becomes a header. If
     `content` is given, the weak ETag is computed from that instead.
     """
-    body = value.encode() if isinstance(value, str) else msgspec.json.encode(value)
+    body = value.encode() if isinstance(value, str) else _JSON.encode(value)
     own = {"Cache-Control": "no-cache", **headers}
     if method != "GET" or status != HTTPStatus.OK:
         return EncodedResponse(body, status, own, media.removesuffix(_CHARSET))

@@ -74,4 +74,5 @@ PLANS = (
     TablePlan("nodeindex", change=_undecided, since="telemetry"),
     TablePlan("pooltelemetry", Way.PARTITIONS, page=20),
     TablePlan("rejects"),
+    TablePlan("prices"),
 )

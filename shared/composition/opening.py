@@ -8,6 +8,7 @@ from shared.composition.parts import Parts, open_parts
 from shared.composition.polling import polling_of
 from shared.domain.jobs.job_samples import JOB_SAMPLES
 from shared.domain.pools.pool_samples import POOL_SAMPLES, PoolNumbers
+from shared.domain.prices.price_settings import PriceSettings
 from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.services.accounts.registry import Registry
@@ -30,6 +31,8 @@ from shared.services.housekeeping import HousekeepingService
 from shared.services.ingestion import Ingestion
 from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
+from shared.services.prices.price_queries import PriceQueries
+from shared.services.prices.price_reader import PriceReader
 from shared.services.queries.histories import Histories
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
@@ -48,6 +51,7 @@ from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.settings import Settings
+from shared.stores.prices.retail_prices import RetailPrices
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class Services:
     pool_queues: PoolQueues
     start_ups: StartUpQueries
     retirements: RetirementQueries
+    prices: PriceQueries
     schedules: ScheduleQueries
     registry: Registry
     housekeeping: HousekeepingService
@@ -101,6 +106,14 @@ async def open_services(settings: Settings) -> Services:
     container = settings.resource_log_container if settings.ingestion_enabled else None
     events = EventQueries(registry, parts.ingestion, container=container, retention=settings.event_retention)
     budgets = RequestBudgets(registry)
+    prices = PriceSettings(
+        settings.price_source,
+        settings.price_currency,
+        settings.price_url,
+        settings.price_regions,
+        settings.price_entries,
+    )
+    reader = PriceReader(settings.accounts, stores, RetailPrices(prices.url), prices)
 
     def explaining(shared: SharedEvidence | None = None) -> Explanations:
         return Explanations(sources, queries, tasks, pools, live=replace(live, shared=shared), events=events)
@@ -129,9 +142,10 @@ async def open_services(settings: Settings) -> Services:
         pool_queues=PoolQueues(queries, tasks, pools, stores.dependencies),
         start_ups=StartUpQueries(registry, pools, events, stores),
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
+        prices=PriceQueries(registry, stores, prices),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,
-        housekeeping=HousekeepingService(settings.accounts, records, stores, parts.ingestion, clock, settings),
+        housekeeping=HousekeepingService(settings.accounts, records, stores, parts.ingestion, reader, clock, settings),
         ingestion=_ingestion(parts, polling),
         events=events,
         telemetry=telemetry,

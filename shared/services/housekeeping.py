@@ -1,6 +1,7 @@
 """Deletes expired data: unused generations and nodes, deleted jobs, old polls and events, history and telemetry.
 
-Minutes of telemetry become hours first (hour_rollups.py), as many in a run as time allows.
+Minutes of telemetry become hours first (hour_rollups.py), as many in a run as time allows. The timer also reads the
+prices of VM sizes, once a day (price_reader.py).
 
 It is safe at any time, beside polls and other runs: a generation is deleted before its note, rows under their ETags,
 and the next run finds the rest after a crash.
@@ -23,6 +24,7 @@ from shared.log import logger
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.jobs.job_records import JobRecords
 from shared.services.pools.stray_nodes import collect_stray_nodes
+from shared.services.prices.price_reader import PriceReader
 from shared.services.telemetry.hour_rollups import HourRollups
 from shared.settings import Settings
 from shared.stores.jobs.jobs import KnownJobs, counters_of, generation_partition
@@ -41,11 +43,12 @@ class HousekeepingService:
     records: JobRecords
     stores: Stores
     ingestion: IngestionStores
+    prices: PriceReader
     clock: Clock
     settings: Settings
 
     async def run(self) -> None:
-        """Cleans up every account. Raises StorageError after all accounts if one failed."""
+        """Cleans up every account, and reads prices. Raises StorageError after all of that if something failed."""
         now, time = await self.clock.now(), asyncio.get_running_loop().time
         failed: StorageError | None = None
         for account in self.accounts:
@@ -59,6 +62,10 @@ class HousekeepingService:
                 await self._roll_up(account, now, lambda: time() < until)
             except StorageError as error:
                 failed = error
+        try:
+            await self.prices.refresh(now)
+        except StorageError as error:
+            failed = error
         if failed:
             raise failed
 

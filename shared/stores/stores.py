@@ -15,6 +15,7 @@ from shared.stores.jobs.waiting_causes import WaitingCauseStore
 from shared.stores.pools.nodes import NodeStore
 from shared.stores.pools.pools import PoolStore
 from shared.stores.pools.start_ups import StartUpStore
+from shared.stores.prices.price_rows import PriceStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.tables import Tables
 
@@ -38,5 +39,6 @@ class Stores:
         self.nodes = NodeStore(tables)
         self.start_ups = StartUpStore(tables)
         self.images = SupportedImageStore(tables)
+        self.prices = PriceStore(tables)
         self.schedules = ScheduleStore(tables)
         self.events = EventStore(tables)

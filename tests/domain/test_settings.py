@@ -38,6 +38,41 @@ def test_an_announcement_of_ones_own_may_have_the_id_of_one_that_comes_with_the_
     assert (settings.problems, [one.id for one in settings.retirements]) == ((), ["ubuntu-22.04"])
 
 
+OWN_PRICE = {
+    "vmSize": "*", "region": "*", "os": "*", "priority": "*", "currency": "EUR", "hourly": 0.1, "from": "2026-01-01",
+}  # fmt: skip
+
+
+def test_own_prices_count_only_where_the_source_of_prices_includes_them() -> None:
+    given = {"PRICE_FILE": json.dumps([OWN_PRICE]), "PRICE_CURRENCY": "EUR"}
+    found = {
+        source: read_settings(ENOUGH | given | {"PRICE_SOURCE": source}) for source in ("both", "file", "retail", "off")
+    }
+    assert [settings.problems for settings in found.values()] == [()] * 4
+    assert [len(settings.price_entries) for settings in found.values()] == [1, 1, 0, 0]
+
+
+def test_all_wrong_own_prices_are_named_with_entry_and_reason() -> None:
+    (problem,) = problems_of(PRICE_FILE=json.dumps([7, OWN_PRICE]))
+    assert problem.startswith("PRICE_FILE: Entry 1 of the prices can't be read: Expected `object`, got `int`. Entry 2 ")
+    assert problem.endswith("can't be used: its currency isn't USD, the one of PRICE_CURRENCY")
+
+
+def test_regions_of_prices_are_those_of_watched_accounts() -> None:
+    assert read_settings(ENOUGH).price_regions == {}
+    assert read_settings(ENOUGH | {"PRICE_REGIONS": "Demo=WestEurope"}).price_regions == {"demo": "westeurope"}
+    (problem,) = problems_of(PRICE_REGIONS="other=westeurope")
+    assert problem == "PRICE_REGIONS: 'other' is none of the watched accounts"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.1/prices", "https://a.example/p?x=1", "https://me@a.example/p", "prices"]
+)
+def test_an_address_of_prices_that_would_send_requests_elsewhere_is_a_problem(url: str) -> None:
+    (problem,) = problems_of(RETAIL_PRICES_URL=url)
+    assert problem.startswith("RETAIL_PRICES_URL: ")
+
+
 def test_required_settings_suffice_and_the_rest_has_defaults() -> None:
     settings = read_settings(ENOUGH)
     settings.require()
@@ -63,6 +98,8 @@ def test_required_settings_suffice_and_the_rest_has_defaults() -> None:
     assert settings.resource_log_container == "insights-logs-servicelog"
     assert not settings.ingestion_enabled
     assert settings.clock_url is None
+    assert (settings.price_source, settings.price_currency, settings.price_entries) == ("both", "USD", ())
+    assert settings.price_url == "https://prices.azure.com/api/retail/prices"
 
 
 def test_an_empty_environment_names_every_missing_setting() -> None:
@@ -102,6 +139,11 @@ WRONG = {
     "TABLE_PREFIX": "7/seven",
     "CLOCK_URL": "http://example.org/clock",
     "ACCOUNT_ROLES": "demo=Reader",
+    "PRICE_SOURCE": "guess",
+    "PRICE_CURRENCY": "euro",
+    "PRICE_FILE": "[7]",
+    "PRICE_REGIONS": "demo:westeurope",
+    "RETAIL_PRICES_URL": "http://example.org/prices",
 }
 
 

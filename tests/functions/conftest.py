@@ -117,6 +117,7 @@ async def _running(_environment: dict[str, str]) -> AsyncIterator[World]:
     url = f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}"
     os.environ["BATCH_ACCOUNTS"] = f"demo={url}"
     os.environ["CLOCK_URL"] = f"{url}/_emulator/clock"
+    os.environ |= {"RETAIL_PRICES_URL": f"{url}/api/retail/prices", "PRICE_REGIONS": "demo=eastus"}
     credential = AzureNamedKeyCredential("demo", DEVELOPMENT_KEY)
     async with InProcessApp(ROOT, os.environ) as app, BatchClient(url, credential) as batch:
         yield World(app, emulator, batch)

@@ -29,6 +29,11 @@ OWN_SETTINGS = (
     "TELEMETRY_STORAGE__blobServiceUri",
     "RESOURCE_LOG_CONTAINER",
     "TELEMETRY_CONTAINER",
+    "PRICE_CURRENCY",
+    "PRICE_FILE",
+    "PRICE_REGIONS",
+    "PRICE_SOURCE",
+    "RETAIL_PRICES_URL",
     "CLOCK_URL",
 )
 
@@ -135,6 +140,9 @@ def app_settings(
         "TICK_SCHEDULE": "*/2 * * * * *",
         "POLL_SECONDS": "2",
         "MAX_BATCH_CALLS_PER_MINUTE": "100000",
+        "RETAIL_PRICES_URL": f"{emulator}/api/retail/prices",
+        "PRICE_REGIONS": f"{account.name}=westeurope",
+        "HOUSEKEEPING_SCHEDULE": "15 * * * * *",  # it reads the prices of new VM sizes
         "POLL_OVERLAP_SECONDS": "2",  # the clocks of the emulator's nodes are at most a second off
     }
 

@@ -35,7 +35,9 @@ class RowBound(Enum):
 
 
 LAWS: Mapping[str, RowBound] = {
-    **dict.fromkeys(("accounts", "jobs", "tasks", "operations", "pools", "nodes", "jobschedules"), RowBound.LIVING),
+    **dict.fromkeys(
+        ("accounts", "jobs", "tasks", "operations", "pools", "nodes", "jobschedules", "prices"), RowBound.LIVING
+    ),
     "jobhistory": RowBound.HOURLY,
     "poolhistory": RowBound.POOL_HOURLY,
     **dict.fromkeys(("blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry"), RowBound.WRITTEN),

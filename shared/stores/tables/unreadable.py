@@ -38,6 +38,8 @@ SCHEMAS: Mapping[str, int] = {
     "dependencies": 1,
     "supported images": 1,
     "startups": 1,
+    "price history": 1,
+    "price source": 1,
 }
 """The version written, and the latest readable one, by kind of row."""
 

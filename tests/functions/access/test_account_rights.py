@@ -51,6 +51,7 @@ CASES = {
     "list_autoscale_runs": [f"{_POOL}/autoscaleruns"],
     "list_nodes": [f"{_POOL}/nodes"],
     "get_node": [f"{_POOL}/nodes/{{node}}"],
+    "list_prices": [f"{_ACCOUNT}/prices", f"{_ACCOUNT}/prices?format=csv"],
     "list_retirements": ["retirements", "retirements?format=csv", "retirements?all=true"],
     "get_pool_queue": [f"{_POOL}/queue", f"{_POOL}/queue?format=csv"],
     "get_pool_startup": [f"{_POOL}/startup", f"{_POOL}/startup?format=csv"],

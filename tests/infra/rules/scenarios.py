@@ -42,6 +42,9 @@ OWN_RETIREMENT = {
     "effect": "No patches.", "instead": "Base image 8.", "source": "https://wiki.contoso.example/",
     "readOn": "2026-11-29",
 }  # fmt: skip
+OWN_PRICE = {
+    "vmSize": "Standard_D*", "region": "*", "os": "*", "priority": "*", "discountPercent": 12.5, "from": "2026-11-29",
+}  # fmt: skip
 PIPELINE_VARIABLES = {
     "ACCOUNT_ROLES": "",
     "ALERT_EMAIL": "",
@@ -84,6 +87,9 @@ EVERYTHING: Mapping[str, Any] = {
     "httpConcurrency": 5,
     "accountRoles": "alpha=Reader:Alpha.Reader, beta=Operator:66666666-0000-0000-0000-000000000000",
     "retirements": json.dumps([OWN_RETIREMENT]),
+    "priceSource": "retail",
+    "priceCurrency": "EUR",
+    "priceFile": json.dumps([OWN_PRICE]),
     "tickSchedule": "30 * * * * *",
     "pollSeconds": 61,
     "tickBudgetSeconds": 46,

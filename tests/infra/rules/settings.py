@@ -9,8 +9,11 @@ from shared.settings import read_settings
 from tests.infra.bicep.functions import environment_of
 from tests.infra.rules.scenarios import Infrastructure, Scenario
 
-LOCAL_SETTINGS = {"AzureWebJobsStorage", "BATCH_ACCOUNT_KEYS", "CLOCK_URL", "TELEMETRY_STORAGE"}
-"""Settings that only a laptop has: secrets and a stepped clock."""
+LOCAL_SETTINGS = {
+    *("AzureWebJobsStorage", "BATCH_ACCOUNT_KEYS", "CLOCK_URL", "TELEMETRY_STORAGE"),
+    *("PRICE_REGIONS", "RETAIL_PRICES_URL"),
+}
+"""Settings that only a laptop has: secrets, a stepped clock, and emulated prices."""
 OTHER_WAYS = {"AzureWebJobsStorage__accountName", "AzureWebJobsStorage__tableServiceUri", "TABLE_PREFIX"}
 """Settings for storage that is elsewhere, which depend on the cloud, or are for storage that is shared."""
 _OF_PLATFORM = re.compile(

@@ -39,6 +39,7 @@ _FILTERS: Mapping[str, Callable[[Place, Row, Mapping[str, Any]], bool]] = {
         place[0] == by["partition"]
         and (place[1] in (by["place"], by["state"]) or by["first"] <= place[1] <= by["last"])
     ),
+    "asOf lt @before": lambda _, row, by: "asOf" in row and row["asOf"] < by["before"],
     "PartitionKey eq @account and state eq 'active' and priority ge @priority": lambda place, row, by: (
         place[0] == by["account"] and row.get("state") == "active" and row.get("priority", -1001) >= by["priority"]
     ),

@@ -3,11 +3,13 @@
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.housekeeping import HousekeepingService
 from shared.services.jobs.job_records import JobRecords
+from shared.services.prices.price_reader import PriceReader
 from shared.settings import read_settings
+from shared.stores.prices.retail_prices import RetailPrices
 from shared.stores.stores import Stores
 from tests.services.fakes.memory_tables import Connection, MemoryTables
 from tests.services.worlds.pool_world import PoolWorld
-from tests.services.worlds.process import ACCOUNT, HISTORY, LoopClock
+from tests.services.worlds.process import ACCOUNT, HISTORY, NO_PRICES, LoopClock
 
 _KEPT = ("DELETED_JOB_DAYS", "POLL_STATUS_DAYS", "EVENT_DAYS", "TELEMETRY_MINUTE_DAYS", "TELEMETRY_HOUR_DAYS")
 _A_DAY = dict.fromkeys(_KEPT, "1")
@@ -21,6 +23,7 @@ def housekeeping(world: PoolWorld) -> None:
         JobRecords(stores.jobs, stores.rounds, stores.history, HISTORY),
         stores,
         IngestionStores.of(tables),
+        PriceReader([ACCOUNT], stores, RetailPrices(NO_PRICES.url), NO_PRICES),
         LoopClock(world.now),
         read_settings(_A_DAY),
     )

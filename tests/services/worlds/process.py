@@ -9,6 +9,7 @@ from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
 from shared.domain.history.grains import HistoryRetention
 from shared.domain.jobs.job_samples import JOB_SAMPLES
+from shared.domain.prices.price_settings import PriceSettings
 from shared.services.accounts.registry import Registry
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.housekeeping import HousekeepingService
@@ -16,6 +17,7 @@ from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
 from shared.services.polling.queued_jobs import QueuedJobs
 from shared.services.polling.rounds import AccountRounds
+from shared.services.prices.price_reader import PriceReader
 from shared.services.queries.histories import Histories
 from shared.services.queries.queries import Queries
 from shared.services.reading.long_reads import LongReads
@@ -25,6 +27,7 @@ from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.task_queries import TaskQueries
 from shared.settings import read_settings
 from shared.stores.jobs.task_cache import TaskCache
+from shared.stores.prices.retail_prices import RetailPrices
 from shared.stores.stores import Stores
 from tests.services.fakes.fake_batch import FakeBatch, Service
 from tests.services.fakes.memory_tables import Connection, MemoryTables, Storage
@@ -41,6 +44,7 @@ def local_account(name: str) -> Account:
 
 ACCOUNT = local_account("demo")
 _SETTINGS = read_settings({})
+NO_PRICES = PriceSettings("off", "USD", _SETTINGS.price_url, {}, ())
 
 
 class LoopClock(SharedClock):
@@ -118,6 +122,7 @@ class Process:
             self.records,
             self.stores,
             IngestionStores.of(tables),
+            PriceReader([account], self.stores, RetailPrices(NO_PRICES.url), NO_PRICES),
             self.clock,
             _SETTINGS,
         )

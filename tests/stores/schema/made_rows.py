@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from shared.domain.accounts.monitoring import Monitoring
@@ -40,6 +41,9 @@ from shared.domain.pools.resize_errors import ResizeError
 from shared.domain.pools.resizes import Resize
 from shared.domain.pools.setting_changes import SettingChange
 from shared.domain.pools.start_up_days import StartUpDay
+from shared.domain.prices.price_history import PriceHistory, PriceInterval
+from shared.domain.prices.price_keys import MeterKey
+from shared.domain.prices.price_status import PriceSourceStatus
 from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
 from shared.domain.retirements.supported_images import SupportedImage, SupportedImages
@@ -89,6 +93,7 @@ from shared.stores.jobs.waiting_causes import WaitingCauseStore
 from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
 from shared.stores.pools.pools import PoolStore
 from shared.stores.pools.start_ups import StartUpStore
+from shared.stores.prices.price_rows import PriceStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.tables import Tables
 from shared.stores.telemetry import telemetry
@@ -210,6 +215,13 @@ _LEFT_OUT = DroppedCounts(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, {"measurement": 11})
 _ROLLUPS: Rollups = {Series("system.memory.usage", (("system.memory.state", "used"),)): {
     _NS // 60_000_000_000: Rollup(2, 1.5, 3.5, 5.0, 3.5, _NS)
 }}  # fmt: skip
+PRICES = PriceHistory(
+    "westeurope",
+    "standard_d4s_v5",
+    {MeterKey("linux", "dedicated"): (PriceInterval(Decimal("0.2"), T0, _T1, "meter"),)},
+    {MeterKey("windows", "spot"): "severalMeters"},
+    T0,
+)
 TASKS = [
     Task("Über", 3, 2, _MS, _MS, _MS, _MS, -1, ("UserError", "code"), 1, 2, 3, ("pool", "node")),
     Task("z", 0, transition=_MS),
@@ -225,6 +237,8 @@ async def write_all(tables: Tables) -> None:
     gone = SupportedImage("publisher/offer/old", "batch.node.ubuntu 20.04", T0.date(), T0.date())
     images = SupportedImages(T0, (image, gone), problem="problem")
     await SupportedImageStore(tables).save(ACCOUNT, images)
+    await PriceStore(tables).save("USD", PRICES)
+    await PriceStore(tables).save_status("USD", PriceSourceStatus(T0, T0, "problem"))
     await ScheduleStore(tables).save_all(ACCOUNT, [SCHEDULE])
     looked = ScheduleRound(T0, T0, "reason", 9, {"a": "version"}, {"b": "why"}, {"active": 1}, {"c": ("version", T0)})
     await ScheduleStore(tables).save_round(ACCOUNT, looked, None)

@@ -50,6 +50,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "<day>~<pool>": r"\d{7}~[^~]+",
     },
     "pools": {"<pool>": "[^~]+"},
+    "prices": {"!": "!", "<region>~<size>": r"[^~]+~[^~]+"},
     "pooltelemetry": {"!": "!", "t": "t", "b<block>~<pool>~<part>": r"b[0-9a-f]{7}~[^~]*~\d"},
     "rejects": {"<created>~<incarnation>~<offset>": rf"[0-9a-f]{{11}}~{_INCARNATION}~[0-9a-f]{{13}}"},
     "tasks": {"!": "!", "dependencies": "dependencies", "reading": "reading", "s<key>": "s.*"},

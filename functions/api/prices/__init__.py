@@ -1,0 +1,1 @@
+"""What the nodes of an account's pools cost an hour."""
