@@ -21,7 +21,7 @@ from shared.stores.batch.batch_schedules import BatchSchedules
 def polling_of(parts: Parts, records: JobRecords) -> PollingService:
     """Returns the polling of all watched accounts."""
     settings, stores, clock = parts.settings, parts.stores, parts.clock
-    rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon)
+    rules = RoundRules(settings.overlap, settings.full_list_interval, settings.job_horizon, settings.poll_interval)
     pool_records = PoolRecords(stores.pools, stores.pool_history, settings.history_retention)
     node_lists = NodeListCache()
 

@@ -62,6 +62,7 @@ class AccountRounds:
         self._messages: list[JobMessage] = []
         self._dependents: list[Job] = []
         self._unreadable = frozenset[str]()
+        self._interval = rules.poll_interval
         self.began = 0.0
 
     def hint(self, jobs: Collection[str]) -> None:
@@ -82,6 +83,7 @@ class AccountRounds:
             if not monitoring.enabled:
                 return None
             interval, now = monitoring.interval(interval), await self._clock.now()
+            self._interval = interval
             is_queued = last is not None and last.is_queued(WHOLE, now)
             if is_queued and (not from_queue or (last and last.wait(now))):
                 return None
@@ -123,6 +125,7 @@ class AccountRounds:
         async with self._turn:
             await self._breathe()
             monitoring, last = await self._stores.monitoring.load_with_round(self.source.account.key)
+            self._interval = monitoring.interval(self._rules.poll_interval)
             if monitoring.off_reason:
                 return 0, (Reason(None, str(MonitoringOffError(self.source.account.id, monitoring.off_reason))),)
             wait = last.wait(await self._clock.now()) if last else None
@@ -177,7 +180,7 @@ class AccountRounds:
         def has_time() -> bool:
             return this.may_continue(deadline)
 
-        over_pools = [self._pools.run(has_time, deadline)] if self._pools else []
+        over_pools = [self._pools.run(has_time, deadline, self._interval)] if self._pools else []
         if self._schedules is None:
             return over_pools
         return [*over_pools, self._schedules.run(this.jobs_of_schedules, has_time, thorough=this.thorough)]

@@ -8,7 +8,7 @@ Each pool is compared only with its own counts, so pages of counts may differ in
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import batched
 from typing import Any
 
@@ -29,6 +29,7 @@ from shared.log import logger
 from shared.services.pools.image_reader import ImageReader
 from shared.services.pools.node_reader import NodeReader, may_be_anothers
 from shared.services.pools.pool_records import PoolRecords
+from shared.services.pools.pool_usage import PoolUsage
 from shared.services.pools.pools_round_state import PoolsRoundState
 from shared.services.pools.start_up_records import StartUpRecords, seen_nodes
 from shared.services.round.resource_state import ResourceRoundResult, RoundRules
@@ -73,16 +74,20 @@ class PoolRounds:
         self._images = images
         self._read_at: datetime | None = None
 
-    async def run(self, has_time: Callable[[], bool], deadline: float | None = None) -> ResourceRoundResult:
+    async def run(
+        self, has_time: Callable[[], bool], deadline: float | None = None, interval: timedelta | None = None
+    ) -> ResourceRoundResult:
         """Runs a round while `has_time` returns True; records and returns Batch's errors.
 
-        `deadline`, in loop time, is when `has_time` returns False at the latest; None if unknown. Raises StorageError
-        and CacheConflictError if the round can't be stored.
+        `deadline`, in loop time, is when `has_time` returns False at the latest; None if unknown. `interval` is the
+        account's own poll interval, None for that of the settings. Raises StorageError and CacheConflictError if the
+        round can't be stored.
         """
         calls, started = self.source.calls, await self._clock.now()
         known = await self._load(started)
         warn_of(self._key, known.unreadable.values())
-        this = PoolsRoundState(started, known, has_time, deadline)
+        usage = PoolUsage(known, interval or self._rules.poll_interval)
+        this = PoolsRoundState(started, known, usage, has_time, deadline)
         await this.run(f"over the pools of {self.source.account.id}", self._discover, self._poll_all)
         done = this.as_round(self.source.calls - calls)
         await self._pools.save_round(self._key, done, this.stored)
@@ -162,10 +167,10 @@ class PoolRounds:
             this.failures[facts.key] = row.why
 
     async def _look_up(self, this: PoolsRoundState, key: str, name: str) -> None:
-        """Looks up an unlisted pool, and deletes all its rows, also an unreadable one, only if a GET answers 404.
+        """Looks up an unlisted pool, and deletes its rows, also an unreadable one, only if a GET answers 404.
 
-        Rows are deleted under earlier ETags, as the pool may be re-created meanwhile. A pool created after the list is
-        left to the next round.
+        Its usage ledger stays. Rows are deleted under earlier ETags, as the pool may be re-created meanwhile. A pool
+        created after the list is left to the next round.
         """
         stored = await self._nodes.load(self._key, key)
         pool, row = this.pools.get(key), this.known.unreadable.get(key)
@@ -176,7 +181,10 @@ class PoolRounds:
             elif row:
                 this.failures[key] = row.why
         except BatchMissingError:
-            await self._nodes.delete(stored)
+            if pool and stored.head_etag:
+                await self._nodes.retire(stored, this.usage_after(pool.facts, stored, {}))
+            else:
+                await self._nodes.delete(stored)
             if pool:
                 await self._records.forget(self._key, pool)
                 self._reading.forget(pool.facts.id)
@@ -207,7 +215,7 @@ class PoolRounds:
         except BatchMissingError:
             await self._look_up(this, pool.key, pool.facts.id)
             return
-        write = planned(stored, nodes, snapshot.tally)
+        write = planned(stored, nodes, snapshot.tally, this.usage_after(pool.facts, stored, nodes))
         this.writes[pool.key] = write
         if seen := seen_nodes(pool, stored.nodes, nodes, this.t0()):
             this.start_ups[pool.key] = seen

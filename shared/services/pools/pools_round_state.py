@@ -4,13 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from shared.domain.nodes.nodes import NodeCounts
+from shared.domain.nodes.nodes import Node, NodeCounts
 from shared.domain.polling.pool_rounds import PoolRound
+from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pools import Pool
+from shared.domain.usage.usage_ledger import UsageLedger
 from shared.errors import BatchAnswerError
+from shared.services.pools.pool_usage import PoolUsage
 from shared.services.pools.start_up_records import SeenNodes
 from shared.services.round.resource_state import ResourceRoundState
-from shared.stores.pools.nodes import NodesTransaction
+from shared.stores.pools.nodes import NodesTransaction, StoredNodes
 from shared.stores.pools.pools import KnownPools
 
 
@@ -19,15 +22,16 @@ class PoolsRoundState(ResourceRoundState):
     """The state of a running round over pools; keys are pool keys.
 
     `has_time` is called before each pool and returns False when time is up or the service throttles. `deadline` is
-    that time, in loop time, if known. `pools` are the known pools, `shown` those of them that the list or a GET
-    showed; `nonsense` explains invalid list entries of others. `stored` is the certain content of storage; `reached`
-    are pools whose poll ended, even with an error, `overtaken` those that another process wrote first. `writes` are
-    pending writes of nodes, `start_ups` what their lists moved on; `date` is the pool list's. `counts` are the
-    service's node counts, and with `all_counted` pools without counts have no nodes.
+    that time, in loop time, if known. `usage` moves usage ledgers on. `pools` are the known pools, `shown` those of
+    them that the list or a GET showed; `nonsense` explains invalid list entries of others. `stored` is the certain
+    content of storage; `reached` are pools whose poll ended, even with an error, `overtaken` those that another process
+    wrote first. `writes` are pending writes of nodes, `start_ups` what their lists moved on; `date` is the pool list's.
+    `counts` are the service's node counts, and with `all_counted` pools without counts have no nodes.
     """
 
     started: datetime
     known: KnownPools
+    usage: PoolUsage
     has_time: Callable[[], bool]
     deadline: float | None = None
     date: datetime | None = None
@@ -61,6 +65,10 @@ class PoolsRoundState(ResourceRoundState):
     def counts_of(self, pool: Pool) -> NodeCounts | None:
         """Returns the service's node counts of a pool, None if they are unknown."""
         return self.counts.get(pool.key, () if self.all_counted else None)
+
+    def usage_after(self, facts: PoolFacts, stored: StoredNodes, nodes: Mapping[str, Node]) -> UsageLedger:
+        """Returns the usage ledger of a pool whose nodes were listed, or of a deleted one without any."""
+        return self.usage.after(facts, stored, nodes, self.t0())
 
     def may_continue(self) -> bool:
         return self.throttled is None and self.has_time()

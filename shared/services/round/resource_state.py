@@ -16,12 +16,14 @@ class RoundRules:
     """Settings of rounds.
 
     `overlap` is how much of the past a list of changes repeats, `full_list_interval` the maximum age of a full list.
-    `horizon` is the maximum age of the completion of a new job or schedule.
+    `horizon` is the maximum age of the completion of a new job or schedule. `poll_interval` is that of accounts
+    without their own.
     """
 
     overlap: timedelta
     full_list_interval: timedelta
     horizon: timedelta
+    poll_interval: timedelta = timedelta(minutes=1)
 
 
 class ResourceRoundResult(NamedTuple):

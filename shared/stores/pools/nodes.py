@@ -2,7 +2,8 @@
 
 Row `<pool>~!` is the head, with a digest of the rows `<pool>~n…`. Every write changes it under its ETag. So two polls
 of one pool can't mix their results, and a reader detects rows of two writes. Nodes that fit into one row are in the
-head.
+head. So is the pool's usage ledger, to which each change of the nodes adds once; the digest leaves it out, as earlier
+versions don't know it and replace the head as a whole.
 """
 
 from collections import OrderedDict
@@ -18,8 +19,10 @@ import orjson
 from shared.domain.core.keys import SEPARATOR, partition_of
 from shared.domain.nodes.interruptions import InterruptionCount
 from shared.domain.nodes.nodes import Node
+from shared.domain.usage.usage_ledger import UsageLedger
 from shared.errors import CacheConflictError
 from shared.stores.pools.node_json import json_of_node, node_of
+from shared.stores.pools.packed_usage import PackedUsage, packed_usage, usage_of
 from shared.stores.tables.row_columns import Row, json_columns, json_of
 from shared.stores.tables.tables import Tables, load_range, load_rows, written_at
 from shared.stores.tables.unit_writes import Unit, deleted, write_units, written
@@ -35,9 +38,9 @@ _TRIES = 5
 class StoredNodes:
     """A pool's stored nodes by key, and their rows: digest and ETag of each by its key.
 
-    `tally` counts the pool's interruptions. `is_torn`: rows don't match the head or are
-    unreadable; then there are no nodes, and the next write replaces all rows. `texts` is the JSON of nodes by key, as
-    far as this process wrote it.
+    `tally` counts the pool's interruptions. `usage` is its ledger, None in rows of an earlier version. `is_torn`: rows
+    don't match the head or are unreadable; then there are no nodes and no ledger, and the next write replaces all rows.
+    `texts` is the JSON of nodes by key, as far as this process wrote it, and `packed` its ledger.
     """
 
     account_key: str
@@ -48,7 +51,9 @@ class StoredNodes:
     head_etag: str | None = None
     is_torn: bool = False
     tally: InterruptionCount | None = None
+    usage: UsageLedger | None = None
     texts: Mapping[str, bytes] = field(default_factory=dict, compare=False)
+    packed: PackedUsage | None = field(default=None, compare=False)
 
     @property
     def head(self) -> str:
@@ -60,6 +65,10 @@ class StoredNodes:
         found = {name: etag for name, (_, etag) in self.rows.items()}
         return found | ({self.head: self.head_etag} if self.head_etag else {})
 
+    def keeps_usage(self, now: int) -> bool:
+        """Returns whether these are the rows of a deleted pool whose usage is still to be kept; ms since 1970."""
+        return not self.nodes and self.usage is not None and bool(self.usage.hours) and not self.usage.is_over(now)
+
 
 @dataclass(frozen=True, slots=True)
 class NodesTransaction:
@@ -68,10 +77,12 @@ class NodesTransaction:
     before: StoredNodes
     nodes: Mapping[str, Node]
     tally: InterruptionCount | None
+    usage: UsageLedger | None
     digest: str
     digests: Mapping[str, str] = field(default_factory=dict)
     unit: Unit = ()
     texts: Mapping[str, bytes] = field(default_factory=dict)
+    packed: PackedUsage | None = None
 
     def done(self, etags: Mapping[str, str]) -> StoredNodes:
         """Returns the stored nodes after the write, with its new ETags."""
@@ -84,14 +95,19 @@ class NodesTransaction:
             rows,
             etags[self.before.head],
             tally=self.tally,
+            usage=self.usage,
             texts=self.texts,
+            packed=self.packed,
         )
 
 
-def planned(before: StoredNodes, nodes: Mapping[str, Node], tally: InterruptionCount | None) -> NodesTransaction:
-    """Returns the write of `nodes` over the stored ones: the changed rows, and the head with the pool's tally."""
-    if nodes == before.nodes and tally == before.tally and not before.is_torn:
-        return NodesTransaction(before, nodes, tally, before.digest)
+def planned(
+    before: StoredNodes, nodes: Mapping[str, Node], tally: InterruptionCount | None, usage: UsageLedger | None
+) -> NodesTransaction:
+    """Returns the write of `nodes` over the stored ones: the changed rows, and the head with tally and ledger."""
+    is_same = nodes == before.nodes and tally == before.tally and usage is before.usage
+    if is_same and not before.is_torn:
+        return NodesTransaction(before, nodes, tally, usage, before.digest)
     texts = _texts(before, nodes)
     packed = _packed(before.pool_key, texts)
     digests = {name: _digest(body) for name, body in packed.items()}
@@ -100,12 +116,15 @@ def planned(before: StoredNodes, nodes: Mapping[str, Node], tally: InterruptionC
     head: Row = {"PartitionKey": before.account_key, "RowKey": before.head, "digest": whole}
     if counted:
         head["tally"] = counted
+    used = packed_usage(usage, before.packed) if usage else None
+    if used:
+        head |= used.column
     if len(packed) == 1:
         (body,), (digest,) = packed.values(), digests.values()
         head |= {"own": digest, **json_columns("nodes", orjson.Fragment(body))}
         packed, digests = {}, {}
     unit = (*_changes(before, packed, digests), written(head, before.head_etag))
-    return NodesTransaction(before, nodes, tally, whole, digests, unit, texts)
+    return NodesTransaction(before, nodes, tally, usage, whole, digests, unit, texts, used)
 
 
 class NodeStore:
@@ -145,8 +164,21 @@ class NodeStore:
             conflicts.append(end if isinstance(end, CacheConflictError) else None)
         return conflicts
 
+    async def retire(self, stored: StoredNodes, usage: UsageLedger) -> None:
+        """Deletes all nodes of a deleted pool, if they are unchanged since they were loaded; keeps its ledger.
+
+        Raises CacheConflictError, StorageError.
+        """
+        if not usage.hours:
+            await self.delete(stored)
+            return
+        (conflict,) = await self.save_all([planned(stored, {}, None, usage)])
+        self._forget(_name(stored))
+        if conflict:
+            raise conflict
+
     async def delete(self, stored: StoredNodes) -> None:
-        """Deletes all nodes of a deleted pool, if they are unchanged since they were loaded.
+        """Deletes all rows of a deleted pool, if they are unchanged since they were loaded.
 
         Raises CacheConflictError, StorageError.
         """
@@ -250,7 +282,8 @@ def _stored(account_key: str, pool_key: str, rows: Mapping[str, Row]) -> StoredN
     if is_torn or head is None:
         head_etag = head["etag"] if head else None
         return StoredNodes(account_key, pool_key, {}, "", etags, head_etag, is_torn=True, tally=tally)
-    return StoredNodes(account_key, pool_key, nodes, head["digest"], etags, head["etag"], tally=tally)
+    usage = usage_of(head)
+    return StoredNodes(account_key, pool_key, nodes, head["digest"], etags, head["etag"], tally=tally, usage=usage)
 
 
 def _whole(digests: Iterable[str], tally: str | None) -> str:

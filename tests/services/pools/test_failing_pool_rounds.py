@@ -164,14 +164,15 @@ def test_a_round_out_of_time_reads_no_nodes_and_keeps_the_listed_pools(pools: Po
     assert (known.facts.nodes, known.snapshot.summary.total) == (3, 2)
 
 
-def test_a_deleted_pool_leaves_nothing_behind(pools: PoolWorld) -> None:
+def test_a_deleted_pool_leaves_only_its_usage_behind(pools: PoolWorld) -> None:
     pool: TruePool = pools.create("Alpha", 2)
     pools.create("Beta", 1)
     asked(pools)
     pool.deleted = pools.now()
     assert "pools/Alpha" in asked(pools)
     assert list(pools.known().resources) == ["beta"]
-    assert not [place for place in pools.storage.rows["nodes"] if place[1].startswith("alpha~")]
+    (left,) = [row for place, (row, _) in pools.storage.rows["nodes"].items() if place[1].startswith("alpha~")]
+    assert left.keys() == {"PartitionKey", "RowKey", "digest", "usage0"}
     last = pools.known().last
     assert last
     assert "alpha" not in last.confirmations

@@ -12,11 +12,17 @@ from tests.services.worlds.pool_housekeeping import housekeeping
 from tests.services.worlds.pool_world import PoolWorld
 
 type Story = Callable[[PoolWorld], None]
-MINUTE, HOUR = 60, 3600
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+
+
+def pools_with_rows(world: PoolWorld) -> set[str]:
+    return {row.partition("~")[0] for _, row in world.storage.rows["nodes"]}
 
 
 def pools_with_nodes(world: PoolWorld) -> set[str]:
-    return {row.partition("~")[0] for _, row in world.storage.rows["nodes"]}
+    """Returns the pools with rows other than those of a usage ledger alone."""
+    rows = world.storage.rows["nodes"].items()
+    return {key.partition("~")[0] for (_, key), (row, _) in rows if "nodes0" in row or not key.endswith("~!")}
 
 
 def begun(world: PoolWorld, *, nodes: int = 2) -> None:
@@ -50,6 +56,9 @@ def test_a_death_at_any_call_leaves_no_nodes_of_a_pool_that_is_deleted_then(
     housekeeping(pools)
     assert pools_with_nodes(pools) == {"beta"}
     assert pools.known().resources.keys() == {"beta"}
+    pools.wait(5 * DAY)
+    housekeeping(pools)
+    assert pools_with_rows(pools) == {"beta"}
 
 
 def test_nodes_of_a_large_pool_without_a_head_are_collected_too(pools: PoolWorld) -> None:

@@ -1,11 +1,14 @@
 """Pools and nodes in real storage: loaded exactly as saved, and no write overwrites another unknowingly."""
 
 import secrets
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
+import orjson
 import pytest
 from azure.data.tables import UpdateMode
 
@@ -16,10 +19,13 @@ from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, first_seen
+from shared.domain.usage.billing_classes import CLASSES
+from shared.domain.usage.usage_ledger import UsageKind, UsageLedger
 from shared.errors import CacheConflictError
 from shared.stores.pools import nodes as nodes_module
 from shared.stores.pools.node_json import json_of_node, node_of
 from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
+from shared.stores.pools.packed_usage import packed_usage, usage_of
 from shared.stores.pools.pools import PoolStore
 from shared.stores.tables import unit_writes
 from shared.stores.tables.tables import Tables, load_rows
@@ -32,6 +38,13 @@ FACTS = PoolFacts(
 )  # fmt: skip
 SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2)
 TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3), (3, 3))))
+DAY = 86_400_000  # milliseconds
+USAGE = UsageLedger(
+    1_795_244_400_000,
+    1_795_248_000_000,
+    {498_679: {UsageKind("idle", True, "a"): 7}, 498_680: {UsageKind("preempted", False, ""): 9}},
+    {"tvm-1": 1_795_247_999_000},
+)
 RECORD = NodeRecord(7, (EarlierState("idle", 3), EarlierState("", 2)), (5, 4), Interruptions(2, 1, 9, ((1, 1), (3, 1))))
 SNAPSHOT = NodesSnapshot(T0, T0, "fullRead", SUMMARY, "digest", "doubt", TALLY, ((1, 2), (3, 4)))
 POOL = replace(
@@ -66,7 +79,7 @@ async def save_pool(store: PoolStore, account: str, pool: Pool) -> Pool:
 
 
 async def save_nodes(store: NodeStore, before: StoredNodes, nodes: Mapping[str, Node]) -> StoredNodes:
-    write = planned(before, nodes, before.tally)
+    write = planned(before, nodes, before.tally, before.usage)
     (conflict,) = await store.save_all([write])
     if conflict:
         raise conflict
@@ -286,7 +299,7 @@ async def test_pools_and_nodes_are_written_by_the_dozen_and_one_that_was_overtak
 ) -> None:
     store, pools = NodeStore(tables), PoolStore(tables)
     names = [f"pool-{number}" for number in range(120)]
-    writes = [planned(await store.load(account, name), many(2), None) for name in names]
+    writes = [planned(await store.load(account, name), many(2), None, None) for name in names]
     await save_nodes(NodeStore(tables), await NodeStore(tables).load(account, "pool-7"), many(1))
     sent = counted(monkeypatch, store._table)
     conflicts = await store.save_all(writes)
@@ -341,10 +354,76 @@ async def test_nodes_move_to_rows_of_their_own_and_back(tables: Tables, account:
 async def test_a_tally_that_changes_alone_is_written_and_named_by_the_digest(tables: Tables, account: str) -> None:
     store, nodes = NodeStore(tables), many(2)
     before = await save_nodes(store, await store.load(account, "pool"), nodes)
-    write = planned(before, nodes, InterruptionCount(1, Interruptions(1)))
+    write = planned(before, nodes, InterruptionCount(1, Interruptions(1)), None)
     assert write.digest != before.digest
     assert await store.save_all([write]) == [None]
     assert (await NodeStore(tables).read(account, "pool")).tally == InterruptionCount(1, Interruptions(1))
+
+
+async def test_a_usage_ledger_comes_back_as_it_was_written_and_outlives_the_nodes(tables: Tables, account: str) -> None:
+    store, nodes = NodeStore(tables), many(2)
+    before = replace(await store.load(account, "pool"), tally=TALLY)
+    write = planned(before, nodes, TALLY, USAGE)
+    assert await store.save_all([write]) == [None]
+    kept = await NodeStore(tables).read(account, "pool")
+    assert (kept.usage, kept.nodes) == (USAGE, nodes)
+    busy = {key: node._replace(tasks=1) for key, node in nodes.items()}
+    assert await store.save_all([planned(kept, busy, TALLY, kept.usage)]) == [None]
+    busy_now = await NodeStore(tables).read(account, "pool")
+    assert busy_now.usage == USAGE
+    await store.retire(busy_now, USAGE)
+    left = await NodeStore(tables).read(account, "pool")
+    assert (left.usage, left.nodes, left.tally) == (USAGE, {}, None)
+    assert left.keeps_usage(USAGE.as_of + 4 * DAY)
+    assert not left.keeps_usage(USAGE.as_of + 6 * DAY)
+    with pytest.raises(CacheConflictError):
+        await store.retire(busy_now, USAGE)
+    await store.retire(left, UsageLedger(1, 2))
+    assert await NodeStore(tables).pool_keys(account) == set()
+
+
+@pytest.mark.parametrize("damage", [b"x", msgspec.msgpack.encode([1, 2]), msgspec.msgpack.encode([1, 2, {}, [b"x"]])])
+async def test_a_damaged_usage_ledger_begins_anew_and_spoils_no_nodes(
+    tables: Tables, account: str, damage: bytes
+) -> None:
+    store = NodeStore(tables)
+    await store.save_all([planned(await store.load(account, "pool"), many(2), TALLY, USAGE)])
+    row = await tables["nodes"].get_entity(account, "pool~!")
+    await tables["nodes"].update_entity({**row, "usage0": damage}, UpdateMode.REPLACE)
+    found = await NodeStore(tables).read(account, "pool")
+    assert (found.usage, found.nodes, found.tally) == (None, many(2), TALLY)
+
+
+def full_hour(number: int) -> dict[UsageKind, int]:
+    sizes = ("standard_d4s_v5", "standard_e4s_v5")
+    kinds = [UsageKind(name, kind, size) for name in list(CLASSES)[:12] for kind in (True, False) for size in sizes]
+    return {kind: 3_599_123 * (place + number) for place, kind in enumerate(kinds)}
+
+
+def test_a_full_usage_ledger_takes_few_bytes_and_only_changed_days_are_packed_again() -> None:
+    """Five days of a pool of two sizes, with twelve classes each hour, are far below what a property holds."""
+    hours = {498_672 + hour: full_hour(hour) for hour in range(120)}
+    starts = {f"tvmps_{number:064x}_d": 1_795_244_400_000 + number for number in range(50)}
+    first = packed_usage(UsageLedger(1, 2, hours, starts), None)
+    assert list(first.column) == ["usage0"]
+    assert usage_of(first.column) == first.ledger
+    assert packed_usage(first.ledger, first) is first
+    later = replace(first.ledger, as_of=3, hours={**hours, 498_672 + 119: full_hour(7)})
+    second = packed_usage(later, first)
+    assert usage_of(second.column) == later
+    same = [day for day, packed in second.days.items() if packed is first.days[day]]
+    assert same == list(first.days)[:-1]
+    shorter = replace(later, hours={hour: amounts for hour, amounts in later.hours.items() if hour >= 498_696})
+    third = packed_usage(shorter, second)
+    assert usage_of(third.column) == shorter
+    assert list(third.days.values()) == list(second.days.values())[1:]
+
+
+def test_classes_of_a_later_version_count_as_unknown() -> None:
+    kind = UsageKind("unknown", True, "a")
+    text = orjson.dumps([[498_679, {"a": [{"unknown": 2, "hibernated": 3}, {}]}]])
+    column = msgspec.msgpack.encode([1, 2, {}, [zlib.compress(text)], "added later"])
+    assert usage_of({"usage0": column}) == UsageLedger(1, 2, {498_679: {kind: 5}})
 
 
 def test_values_that_a_later_version_adds_to_a_node_are_passed_over() -> None:
@@ -366,7 +445,7 @@ async def test_nodes_with_all_that_is_remembered_of_them_take_few_bytes() -> Non
     nodes = by_key(
         Node(f"tvmps_{secrets.token_hex(32)}_d", "idle", record=record._replace(since=number)) for number in range(1000)
     )
-    write = planned(StoredNodes("a", "p"), nodes, None)
+    write = planned(StoredNodes("a", "p"), nodes, None, None)
     sizes = [sum(len(v) for v in operation[1].values() if isinstance(v, bytes)) for operation in write.unit]
     assert max(sizes) < 250 * 250
     assert len(write.unit) == 5

@@ -72,6 +72,7 @@ from shared.domain.telemetry.sessions.session import Phase, Session
 from shared.domain.telemetry.sessions.sessions import Sessions
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
 from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
+from shared.domain.usage.usage_ledger import UsageKind, UsageLedger
 from shared.services.reading.folding import fold
 from shared.stores import events
 from shared.stores.accounts.monitoring import MonitoringStore
@@ -148,6 +149,9 @@ _POOL_FACTS = PoolFacts(
     StartTask("run", (("NAME", "value"),), waits_for_success=False, retries=1, settings=filled(StartTaskSettings)),
     "Shown", filled(MachineSettings), _T1, ("displayName",), {"startTask.environmentSettings.NAME": 7},
 )  # fmt: skip
+_USAGE = UsageLedger(
+    _MS, _MS + 9, {498_679: {UsageKind("startTask", dedicated=False, vm_size="standard_d4s_v5"): 7}}, {"tvm-1": _MS + 8}
+)
 _TALLY = InterruptionCount(7, Interruptions(6, 3, 9, ((1, 3),)))
 _SIZES = (SizeSummary("standard_d4s_v5", 2, 1, 3), SizeSummary("standard_e4s_v5", 1, 1, 0))
 _SUMMARY = NodeSummary((("idle", True, 2), ("preempted", False, 1)), 12, 3, 5, 2, _SIZES, (("1.12.3", 3),))
@@ -283,7 +287,7 @@ async def _write_pools(tables: Tables) -> None:
     await StartUpStore(tables).save_all(ACCOUNT, [start_ups])
     many = {node.key: node for node in (NODE._replace(id=f"n{number:03}") for number in range(251))}
     for key, some in ((POOL.key, {NODE.key: NODE}), (LARGE, many)):
-        await nodes.save_all([planned(StoredNodes(ACCOUNT, key), some, _TALLY)])
+        await nodes.save_all([planned(StoredNodes(ACCOUNT, key), some, _TALLY, _USAGE)])
 
 
 async def _write_blobs(tables: Tables) -> None:

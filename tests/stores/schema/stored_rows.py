@@ -119,12 +119,13 @@ def _unpacked(name: str, packed: bytes) -> Any:
         return ["digest", json.loads(inflated(packed[8:]))]
     if name in ("state0", "summary"):
         return json.loads(inflated(packed))
+    if name == "usage0":
+        *plain, days = msgspec.msgpack.decode(packed)
+        return [*plain, [json.loads(zlib.decompress(day)) for day in days]]
     if name.endswith(("__0", "___m0", "___t0")) or name in ("sources0", "tails0"):
         return _hexed(msgspec.msgpack.decode(decompressed(packed)))
-    if name == "d0":
-        return "a leaf"
     try:
-        return json.loads(zlib.decompress(packed))
+        return "a leaf" if name == "d0" else json.loads(zlib.decompress(packed))
     except zlib.error:
         return packed.hex()
 
