@@ -39,6 +39,7 @@ from shared.services.queries.queries import Queries
 from shared.services.queries.retirement_queries import Announcements, RetirementQueries
 from shared.services.queries.schedule_queries import ScheduleQueries
 from shared.services.queries.start_up_queries import StartUpQueries
+from shared.services.queries.usage_queries import UsageQueries
 from shared.services.queries.waited_histories import WaitedHistories
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.live_tasks import LiveTasks
@@ -72,6 +73,7 @@ class Services:
     pools: PoolQueries
     pool_queues: PoolQueues
     start_ups: StartUpQueries
+    usage: UsageQueries
     retirements: RetirementQueries
     prices: PriceQueries
     schedules: ScheduleQueries
@@ -141,6 +143,7 @@ async def open_services(settings: Settings) -> Services:
         pools=pools,
         pool_queues=PoolQueues(queries, tasks, pools, stores.dependencies),
         start_ups=StartUpQueries(registry, pools, events, stores),
+        usage=UsageQueries(registry, pools, stores.nodes),
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
         prices=PriceQueries(registry, stores, prices),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),

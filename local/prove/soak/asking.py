@@ -27,6 +27,7 @@ _ROUTES = (
     "accounts/{a}/telemetry?name=system.memory", "accounts/{a}/pools/{p}/telemetry",
     "accounts/{a}/pools/{p}/telemetry/nodes?name=system.uptime", "accounts/{a}/pools/{p}/agent",
     "accounts/{a}/pools/{p}/agent/nodes", "accounts/{a}/pools/{p}/queue", "accounts/{a}/pools/{p}/startup",
+    "accounts/{a}/pools/{p}/cost", "accounts/{a}/pools/{p}/cost?format=csv",
     "accounts/{a}/pools/{p}/nodes", "accounts/{a}/pools/{p}/nodestates", "accounts/{a}/pools/{p}/autoscaleruns",
     "accounts/{a}/pools/{p}/nodes/{n}", "accounts/{a}/pools/{p}/nodes/{n}/telemetry",
     "accounts/{a}/pools/{p}/nodes/{n}/telemetry?step=PT1M", "accounts/{a}/pools/{p}/nodes/{n}/telemetry?format=csv",

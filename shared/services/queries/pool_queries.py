@@ -116,12 +116,12 @@ class PoolQueries:
 
     async def pool_with_nodes(self, account_id: str, pool_id: str) -> tuple[PoolReport, list[NodeReport]]:
         """Returns a pool and every node of it, in key order. Raises NotFoundError."""
-        report, stored = await self._read(account_id, pool_id)
+        report, stored = await self.pool_with_stored_nodes(account_id, pool_id)
         now = await self._registry.clock.now()
         return report, [NodeReport(report, stored.nodes[key], now) for key in sorted(stored.nodes)]
 
-    async def _read(self, account_id: str, pool_id: str) -> tuple[PoolReport, StoredNodes]:
-        """Returns a pool and its nodes, which a poll writes first.
+    async def pool_with_stored_nodes(self, account_id: str, pool_id: str) -> tuple[PoolReport, StoredNodes]:
+        """Returns a pool and its nodes, which a poll writes first. Raises NotFoundError.
 
         If the two still differ when read again, the verdict `exact` becomes `unverified`: a poll is writing, or died.
         """

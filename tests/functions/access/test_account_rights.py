@@ -54,6 +54,7 @@ CASES = {
     "list_prices": [f"{_ACCOUNT}/prices", f"{_ACCOUNT}/prices?format=csv"],
     "list_retirements": ["retirements", "retirements?format=csv", "retirements?all=true"],
     "get_pool_queue": [f"{_POOL}/queue", f"{_POOL}/queue?format=csv"],
+    "get_pool_cost": [f"{_POOL}/cost", f"{_POOL}/cost?format=csv"],
     "get_pool_startup": [f"{_POOL}/startup", f"{_POOL}/startup?format=csv"],
     "get_pool_agent": [f"{_POOL}/agent"],
     "list_agent_nodes": [f"{_POOL}/agent/nodes"],
