@@ -22,7 +22,7 @@ from shared.stores.tables.time_limit import LIMIT
 from shared.version import VERSION
 
 _API_VERSION = "2023-01-01-preview"
-_MAX_PAGES, _MAX_BYTES, _TRIES = 50, 16 * 1024 * 1024, 5
+_MAX_PAGES, _MAX_BYTES, _TRIES = 20, 4 * 1024 * 1024, 5
 _FIRST_PAUSE, _MAX_PAUSE = timedelta(seconds=4), timedelta(seconds=60)
 _THROTTLED, _FAILED, _OK = 429, 500, 200
 
@@ -86,8 +86,8 @@ class RetailPrices:
     def _own(self, link: str) -> URL:
         """Returns a next link that stays at the list. Raises PriceAnswerError."""
         try:
-            url = URL(link, encoded=True)
-            is_own = (url.scheme, url.host, url.port, url.path, url.user) == (
+            url = URL(link.replace(" ", "%20"), encoded=True)
+            is_own = link.isprintable() and (url.scheme, url.host, url.port, url.path, url.user) == (
                 *(self._url.scheme, self._url.host, self._url.port, self._url.path),
                 None,
             )
