@@ -15,7 +15,7 @@ def housekeeping_blueprint(runtime: Runtime) -> func.Blueprint:
     @blueprint.function_name("housekeeping")
     @blueprint.timer_trigger(arg_name="timer", schedule=runtime.settings.housekeeping_schedule, use_monitor=True)
     async def housekeeping(timer: func.TimerRequest) -> None:  # noqa: ARG001 - the trigger's parameter
-        """Deletes expired data. A failure raises, the platform logs it, and the next run continues."""
+        """Deletes expired data and reads prices. A failure raises, the platform logs it, and the next run continues."""
         try:
             services = await runtime.services()
         except SettingsError as error:

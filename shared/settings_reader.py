@@ -159,7 +159,7 @@ class SettingsReader:
         return url
 
     def price_regions(self, accounts: tuple[Account, ...]) -> dict[str, str]:
-        """Returns regions by account id, of accounts whose address doesn't name one."""
+        """Returns regions by account id, as the setting has them; a wrong entry is a problem."""
         regions, known = dict[str, str](), {account.id for account in accounts}
         for entry in self.text("PRICE_REGIONS").lower().replace(",", " ").split():
             name, _, region = entry.partition("=")

@@ -12,7 +12,7 @@ from shared.domain.prices.price_keys import NoPriceReason
 class PriceSettings:
     """The `source` (`both`, `retail`, `file` or `off`), the currency, the list's address, and own prices.
 
-    `regions` has the regions of accounts whose address doesn't name one, by id.
+    `regions` has those of accounts by id, which count before the ones in their addresses.
     """
 
     source: str
