@@ -148,6 +148,7 @@ async def test_a_name_that_two_accounts_share_is_answered_with_both(azurite: Sto
         "TABLE_PREFIX": "samename",
         "BATCH_ACCOUNT_KEYS": "",
         "CLOCK_URL": "",
+        "PRICE_REGIONS": "",
     }
     paths = ("", "/same.westeurope", "/Same", "/same/jobs")
     program = await asyncio.create_subprocess_exec(
