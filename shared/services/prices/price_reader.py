@@ -88,7 +88,7 @@ class PriceReader:
         currency, region, size = self._settings.currency, history.region, history.vm_size
         rows = await self._source.fetch(size, region, currency)
         if rows.unread:
-            _LOG.warning("%d rows of the retail prices of %s in %s can't be read.", rows.unread, size, region)
+            _LOG.warning("Retail prices of %s in %s have %d rows that can't be read.", size, region, rows.unread)
         chosen = {meter: chosen_item(rows, size, region, meter, currency=currency, now=now) for meter in METERS}
         with suppress(CacheConflictError):  # another host read it, too
             await self._prices.save(currency, history.after(chosen, now))
