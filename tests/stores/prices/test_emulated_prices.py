@@ -1,6 +1,6 @@
 """The whole list of the emulator: every price is the one that the emulator calls right, or none."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.core.stamps import SECOND, stamp
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.prices import change_prices, right_prices
@@ -74,6 +75,18 @@ async def test_every_price_is_the_right_one_or_none(listed: EmulatedList, curren
     assert len(right) == 36
     assert sum(price is None for prices in right.values() for price in prices.values()) == 4
     assert {place: await listed.prices(place, currency) for place in right} == right
+
+
+@pytest.mark.parametrize("fault", [
+    {"status": 429, "retryAfter": 0}, {"status": 503}, {"truncate": True}, {"reset": True},
+])  # fmt: skip
+async def test_faults_of_single_requests_change_no_price(listed: EmulatedList, fault: Mapping[str, Any]) -> None:
+    listed.emulator.settings.pricePageSize = 2
+    right = listed.right("USD")[PLACE]
+    for _ in range(3):
+        listed.emulator.faults.add(Fault(path="/api/retail/prices", count=4, **fault))
+        assert await listed.prices(PLACE, "USD") == right
+        assert not any(one.count for one in listed.emulator.faults.all)
 
 
 async def test_changed_prices_are_right_at_each_moment_and_the_past_keeps_its_price(listed: EmulatedList) -> None:
