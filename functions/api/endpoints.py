@@ -51,6 +51,8 @@ ENDPOINTS = (
     Endpoint("pools.pools", "list_autoscale_runs", "GET", f"{POOL}/autoscaleruns"),
     Endpoint("pools.pools", "list_nodes", "GET", f"{POOL}/nodes"),
     Endpoint("pools.pools", "get_node", "GET", f"{POOL}/nodes/{{node}}"),
+    Endpoint("cost.account_cost", "get_account_cost", "GET", f"{ACCOUNT}/cost"),
+    Endpoint("cost.cost_summary", "get_cost_summary", "GET", f"{ACCOUNT}/cost/summary"),
     Endpoint("pools.pool_queue", "get_pool_queue", "GET", f"{POOL}/queue"),
     Endpoint("pools.pool_startup", "get_pool_startup", "GET", f"{POOL}/startup"),
     Endpoint("pools.pool_cost", "get_pool_cost", "GET", f"{POOL}/cost"),

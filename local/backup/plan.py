@@ -75,4 +75,5 @@ PLANS = (
     TablePlan("pooltelemetry", Way.PARTITIONS, page=20),
     TablePlan("rejects"),
     TablePlan("prices"),
+    TablePlan("usage"),
 )

@@ -18,6 +18,8 @@ from shared.services.blobs.blob_intake import Intake
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
+from shared.services.cost.cost_queries import CostQueries
+from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.dependency_snapshots import DependencySnapshots
@@ -76,6 +78,7 @@ class Services:
     usage: UsageQueries
     retirements: RetirementQueries
     prices: PriceQueries
+    costs: CostQueries
     schedules: ScheduleQueries
     registry: Registry
     housekeeping: HousekeepingService
@@ -116,6 +119,7 @@ async def open_services(settings: Settings) -> Services:
         settings.price_entries,
     )
     reader = PriceReader(settings.accounts, stores, RetailPrices(prices.url), prices)
+    price_queries, rollups = PriceQueries(registry, stores, prices), UsageRollups(stores, walk, prices)
 
     def explaining(shared: SharedEvidence | None = None) -> Explanations:
         return Explanations(sources, queries, tasks, pools, live=replace(live, shared=shared), events=events)
@@ -145,10 +149,13 @@ async def open_services(settings: Settings) -> Services:
         start_ups=StartUpQueries(registry, pools, events, stores),
         usage=UsageQueries(registry, pools, stores.nodes),
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
-        prices=PriceQueries(registry, stores, prices),
+        prices=price_queries,
+        costs=CostQueries(registry, stores.usage_days, price_queries),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,
-        housekeeping=HousekeepingService(settings.accounts, records, stores, parts.ingestion, reader, clock, settings),
+        housekeeping=HousekeepingService(
+            settings.accounts, records, stores, parts.ingestion, reader, rollups, clock, settings
+        ),
         ingestion=_ingestion(parts, polling),
         events=events,
         telemetry=telemetry,

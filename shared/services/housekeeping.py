@@ -1,7 +1,7 @@
 """Deletes expired data: unused generations and nodes, deleted jobs, old polls and events, history and telemetry.
 
 Minutes of telemetry become hours first (hour_rollups.py), as many in a run as time allows. The timer also reads the
-prices of VM sizes, once a day (price_reader.py).
+prices of VM sizes, once a day (price_reader.py), and makes the usage of days (usage_rollups.py).
 
 It is safe at any time, beside polls and other runs: a generation is deleted before its note, rows under their ETags,
 and the next run finds the rest after a crash.
@@ -16,12 +16,14 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.cost.usage_days import RETENTION
 from shared.domain.history.grains import MINUTES, QUARTERS
 from shared.domain.jobs.deleted_job_counters import DeletedJobCounters
 from shared.domain.jobs.jobs import Job
 from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.log import logger
 from shared.services.blobs.ingestion_stores import IngestionStores
+from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.jobs.job_records import JobRecords
 from shared.services.pools.stray_nodes import collect_stray_nodes
 from shared.services.prices.price_reader import PriceReader
@@ -44,6 +46,7 @@ class HousekeepingService:
     stores: Stores
     ingestion: IngestionStores
     prices: PriceReader
+    usage: UsageRollups
     clock: Clock
     settings: Settings
 
@@ -53,6 +56,7 @@ class HousekeepingService:
         failed: StorageError | None = None
         for account in self.accounts:
             try:
+                await self.usage.refresh(account, now)  # before the ledgers and jobs from which it is made are deleted
                 await self._clean_account(account, now)
             except StorageError as error:
                 failed = error
@@ -90,6 +94,7 @@ class HousekeepingService:
             for history in (self.stores.history, self.stores.pool_history):
                 rows += await history.delete_before(account.key, grain, oldest)
         quarters = self.settings.history_retention.oldest(QUARTERS, to_milliseconds(now))
+        rows += await self.stores.usage_days.delete_before(account.key, to_milliseconds(now - RETENTION) // _DAY)
         rows += await self.stores.start_ups.delete_before(account.key, quarters // _DAY)
         events = await self.ingestion.delete_before(account.key, now - self.settings.event_retention)
         kept = max(self.settings.telemetry_retention, self.settings.telemetry_hour_retention)

@@ -18,6 +18,7 @@ from shared.stores.pools.start_ups import StartUpStore
 from shared.stores.prices.price_rows import PriceStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.tables import Tables
+from shared.stores.usage_days import UsageDayStore
 
 
 class Stores:
@@ -41,4 +42,5 @@ class Stores:
         self.images = SupportedImageStore(tables)
         self.prices = PriceStore(tables)
         self.schedules = ScheduleStore(tables)
+        self.usage_days = UsageDayStore(tables)
         self.events = EventStore(tables)

@@ -36,7 +36,8 @@ class RowBound(Enum):
 
 LAWS: Mapping[str, RowBound] = {
     **dict.fromkeys(
-        ("accounts", "jobs", "tasks", "operations", "pools", "nodes", "jobschedules", "prices"), RowBound.LIVING
+        ("accounts", "jobs", "tasks", "operations", "pools", "nodes", "jobschedules", "prices", "usage"),
+        RowBound.LIVING,
     ),
     "jobhistory": RowBound.HOURLY,
     "poolhistory": RowBound.POOL_HOURLY,

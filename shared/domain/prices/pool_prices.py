@@ -6,7 +6,15 @@ from shared.domain.pools.machine_settings import Machine, MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_sizes import possible_sizes
 from shared.domain.pools.pools import Pool
-from shared.domain.prices.price_keys import PRIORITIES, LicenseKind, OperatingSystem, PriceKey, Priority
+from shared.domain.prices.price_keys import (
+    LICENSES,
+    PRIORITIES,
+    SYSTEMS,
+    LicenseKind,
+    OperatingSystem,
+    PriceKey,
+    Priority,
+)
 
 _MACHINE = "virtualMachineConfiguration"
 _WINDOWS_AGENT, _WINDOWS_LICENSE = "batch.node.windows", "windows_"
@@ -38,6 +46,14 @@ def system_of(facts: PoolFacts) -> tuple[OperatingSystem | None, LicenseKind | N
         return "windows", None
     is_own = (machine.license_type or "").lower().startswith(_WINDOWS_LICENSE)
     return "windows", "hybridBenefit" if is_own else "included"
+
+
+def system_named(system: str | None, license_kind: str | None) -> tuple[OperatingSystem | None, LicenseKind | None]:
+    """Returns an operating system and a licence by their stored names; None where one isn't known."""
+    return (
+        next((one for one in SYSTEMS if one == system), None),
+        next((one for one in LICENSES if one == license_kind), None),
+    )
 
 
 def _priorities(facts: PoolFacts) -> tuple[Priority, ...]:

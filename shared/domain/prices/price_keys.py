@@ -53,6 +53,7 @@ NO_PRICE: Mapping[NoPriceReason, str] = {
 """Each reason as a sentence."""
 _SIZE = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+")  # "mix" stands for several
 SYSTEMS: tuple[OperatingSystem, ...] = get_args(OperatingSystem.__value__)
+LICENSES: tuple[LicenseKind, ...] = get_args(LicenseKind.__value__)
 PRIORITIES: tuple[Priority, ...] = get_args(Priority.__value__)
 
 

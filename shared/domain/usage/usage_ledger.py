@@ -5,7 +5,7 @@ written in the transaction that writes these, so each change counts once, howeve
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -27,6 +27,15 @@ class UsageKind(NamedTuple):
     vm_size: str
 
 
+class DeletedPool(NamedTuple):
+    """What determines the prices of a pool that is deleted: see `PoolDay` in the package `cost`."""
+
+    id: str
+    slots_per_node: int
+    os: str | None
+    license: str | None
+
+
 type UsageAmounts = Mapping[UsageKind, int]
 """Milliseconds of nodes."""
 type UsageHours = Mapping[int, UsageAmounts]
@@ -38,13 +47,15 @@ type _Ended = tuple[Node, Sequence[UsageSpan]]
 class UsageLedger:
     """What has ended of a pool's nodes `since` a time, as of the list that last ended anything; ms since 1970.
 
-    `starts` are those of present states, by node, that differ from the node's own stamps.
+    `starts` are those of present states, by node, that differ from the node's own stamps. `pool` is None while the
+    pool has a row of its own.
     """
 
     since: int
     as_of: int
     hours: UsageHours = field(default_factory=dict)
     starts: Mapping[str, int] = field(default_factory=dict)
+    pool: DeletedPool | None = None
 
     def after(
         self, before: Mapping[str, Node], nodes: Mapping[str, Node], gap: ListGap, removal: Removal
@@ -117,7 +128,7 @@ class _LedgerChange:
         if since > self._ledger.since:
             hours = {hour: amounts for hour, amounts in hours.items() if hour >= since // HOUR}
         as_of = max(self._ledger.as_of, self._gap.at)
-        return replace(self._ledger, since=since, as_of=as_of, hours=hours, starts=self._starts)
+        return UsageLedger(since, as_of, hours, self._starts)
 
     def _first_start(self, node: Node) -> int:
         """Returns since when a new node counts: a node that an earlier list lacked counts only from that list on."""

@@ -182,7 +182,7 @@ class PoolRounds:
                 this.failures[key] = row.why
         except BatchMissingError:
             if pool and stored.head_etag:
-                await self._nodes.retire(stored, this.usage_after(pool.facts, stored, {}))
+                await self._nodes.retire(stored, this.usage_of_deleted(pool.facts, stored))
             else:
                 await self._nodes.delete(stored)
             if pool:

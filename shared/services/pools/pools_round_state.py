@@ -1,14 +1,15 @@
 """The results of a running round over pools, and its final row."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from shared.domain.nodes.nodes import Node, NodeCounts
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pools import Pool
-from shared.domain.usage.usage_ledger import UsageLedger
+from shared.domain.prices.pool_prices import system_of
+from shared.domain.usage.usage_ledger import DeletedPool, UsageLedger
 from shared.errors import BatchAnswerError
 from shared.services.pools.pool_usage import PoolUsage
 from shared.services.pools.start_up_records import SeenNodes
@@ -67,8 +68,13 @@ class PoolsRoundState(ResourceRoundState):
         return self.counts.get(pool.key, () if self.all_counted else None)
 
     def usage_after(self, facts: PoolFacts, stored: StoredNodes, nodes: Mapping[str, Node]) -> UsageLedger:
-        """Returns the usage ledger of a pool whose nodes were listed, or of a deleted one without any."""
+        """Returns the usage ledger of a pool whose nodes were listed."""
         return self.usage.after(facts, stored, nodes, self.t0())
+
+    def usage_of_deleted(self, facts: PoolFacts, stored: StoredNodes) -> UsageLedger:
+        """Returns the usage ledger of a deleted pool, with what determined its prices."""
+        pool = DeletedPool(facts.id, facts.slots_per_node, *system_of(facts))
+        return replace(self.usage_after(facts, stored, {}), pool=pool)
 
     def may_continue(self) -> bool:
         return self.throttled is None and self.has_time()

@@ -58,6 +58,10 @@ class PriceQueries:
         ]
         return PricesReport(settings.currency, reports, stored.status)
 
+    async def table(self, account: Account) -> PriceTable:
+        """Returns the prices that count for an account, at any time. Raises StorageError."""
+        return self._table(account, await self._stored(account))
+
     async def problem(self) -> str:
         """Returns a sentence on retail prices that can't be read; empty without any. Raises StorageError."""
         if not any(self._settings.requests_for(account) for account in self._registry.accounts.values()):

@@ -77,6 +77,8 @@ ROUTES = {
     "get_pool_history": Route(f"{_POOL}/history", "/api/accounts/demo/pools/none/history", READERS, 404),
     "list_autoscale_runs": Route(f"{_POOL}/autoscaleruns", "/api/accounts/demo/pools/none/autoscaleruns", READERS, 404),
     "list_nodes": Route(f"{_POOL}/nodes", "/api/accounts/demo/pools/none/nodes", READERS, 404),
+    "get_account_cost": Route(f"{_ACCOUNT}/cost", "/api/accounts/demo/cost", READERS),
+    "get_cost_summary": Route(f"{_ACCOUNT}/cost/summary", "/api/accounts/demo/cost/summary", READERS),
     "list_prices": Route(f"{_ACCOUNT}/prices", "/api/accounts/demo/prices", READERS),
     "list_retirements": Route("api/retirements", "/api/retirements", READERS),
     "get_pool_queue": Route(f"{_POOL}/queue", "/api/accounts/demo/pools/none/queue", READERS, 404),

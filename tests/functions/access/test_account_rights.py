@@ -48,6 +48,8 @@ CASES = {
     "explain_job": [f"{_JOB}/explanation"],
     "list_pools": [f"{_ACCOUNT}/pools", f"{_ACCOUNT}/pools?format=csv"],
     "get_pool": [_POOL],
+    "get_account_cost": ["accounts/{account}/cost"],
+    "get_cost_summary": ["accounts/{account}/cost/summary"],
     "list_autoscale_runs": [f"{_POOL}/autoscaleruns"],
     "list_nodes": [f"{_POOL}/nodes"],
     "get_node": [f"{_POOL}/nodes/{{node}}"],

@@ -238,7 +238,7 @@ class MemoryTable:
             if place in self._rows:
                 raise failure(ResourceExistsError, 409, "EntityAlreadyExists")
             return
-        if _is_merged(operation):
+        if operation[0] == TransactionOperation.UPSERT or _is_merged(operation):
             return
         condition = operation[2] if len(operation) > 2 else {}
         assert condition or operation[0] == TransactionOperation.DELETE

@@ -1,9 +1,15 @@
 """Housekeeping in a world of pools."""
 
+from datetime import timedelta
+
+from shared.services.accounts.registry import Registry
 from shared.services.blobs.ingestion_stores import IngestionStores
+from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.housekeeping import HousekeepingService
 from shared.services.jobs.job_records import JobRecords
 from shared.services.prices.price_reader import PriceReader
+from shared.services.queries.queries import Queries
+from shared.services.tasks.leaf_reader import LeafReader
 from shared.settings import read_settings
 from shared.stores.prices.retail_prices import RetailPrices
 from shared.stores.stores import Stores
@@ -18,13 +24,16 @@ _A_DAY = dict.fromkeys(_KEPT, "1")
 def housekeeping(world: PoolWorld) -> None:
     tables = MemoryTables(Connection(world.storage))
     stores = Stores(tables)
+    clock = LoopClock(world.now)
+    registry = Registry({ACCOUNT.id: ACCOUNT}, stores.monitoring, clock, timedelta(minutes=1))
     keeper = HousekeepingService(
         [ACCOUNT],
         JobRecords(stores.jobs, stores.rounds, stores.history, HISTORY),
         stores,
         IngestionStores.of(tables),
         PriceReader([ACCOUNT], stores, RetailPrices(NO_PRICES.url), NO_PRICES),
-        LoopClock(world.now),
+        UsageRollups(stores, LeafReader(Queries(registry, stores), stores.cache), NO_PRICES),
+        clock,
         read_settings(_A_DAY),
     )
     world.run(keeper.run())

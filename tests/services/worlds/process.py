@@ -12,6 +12,7 @@ from shared.domain.jobs.job_samples import JOB_SAMPLES
 from shared.domain.prices.price_settings import PriceSettings
 from shared.services.accounts.registry import Registry
 from shared.services.blobs.ingestion_stores import IngestionStores
+from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.housekeeping import HousekeepingService
 from shared.services.jobs.job_records import JobRecords
 from shared.services.polling.polling import PollingService
@@ -117,16 +118,17 @@ class Process:
         self.polling = PollingService(
             {account.id: self.rounds}, {account.id: self.queued}, self.stores, self.clock, INTERVAL, BUDGET
         )
+        self.registry = Registry({account.id: account}, self.monitoring, self.clock, INTERVAL)
         self.housekeeping = HousekeepingService(
             [account],
             self.records,
             self.stores,
             IngestionStores.of(tables),
             PriceReader([account], self.stores, RetailPrices(NO_PRICES.url), NO_PRICES),
+            UsageRollups(self.stores, LeafReader(Queries(self.registry, self.stores), self.cache), NO_PRICES),
             self.clock,
             _SETTINGS,
         )
-        self.registry = Registry({account.id: account}, self.monitoring, self.clock, INTERVAL)
         self.queries = Queries(replace(self.registry, interval=timedelta(hours=1)), self.stores)
         self.task_queries = TaskQueries(LeafReader(self.queries, self.cache))
         recent = Queries(self.registry, self.stores).recent_samples

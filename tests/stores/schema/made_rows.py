@@ -12,6 +12,7 @@ from shared.domain.blobs.queued_shards import QueuedShard, UnreadBlob
 from shared.domain.blobs.rejects import BadUnit
 from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
 from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.dependencies.stored_dependencies import StoredDependencies
 from shared.domain.events.batch_events import BatchEvent
@@ -102,6 +103,7 @@ from shared.stores.telemetry.node_index import NodeIndex
 from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore, Projected, ShardHead
 from shared.stores.telemetry.telemetry import TelemetryStore, hour_rows
 from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
+from shared.stores.usage_days import UsageDayStore
 from tests.stores.schema.filled_values import filled
 
 ACCOUNT = "demo.westeurope"
@@ -226,6 +228,18 @@ PRICES = PriceHistory(
     {MeterKey("windows", "spot"): "severalMeters"},
     T0,
 )
+_KIND = NodeKind("standard_d4s_v5", True)
+_UNITS = {_KIND: {"idle": 1, "succeeded": 1 << 40}}
+_HELD = {JobUsageKey("pool", _KIND, "succeeded"): 1 << 40}
+USAGE = UsageDay(
+    20_000,
+    _MS,
+    {"pool": PoolDay("Pool", 4, "westeurope", "windows", "hybridBenefit", _UNITS)},
+    {"pool": {23: _UNITS}},
+    {"job": JobDay("Job", _HELD, _HELD)},
+    settled=3,
+    is_final=True,
+)
 TASKS = [
     Task("Über", 3, 2, _MS, _MS, _MS, _MS, -1, ("UserError", "code"), 1, 2, 3, ("pool", "node")),
     Task("z", 0, transition=_MS),
@@ -241,6 +255,7 @@ async def write_all(tables: Tables) -> None:
     gone = SupportedImage("publisher/offer/old", "batch.node.ubuntu 20.04", T0.date(), T0.date())
     images = SupportedImages(T0, (image, gone), problem="problem")
     await SupportedImageStore(tables).save(ACCOUNT, images)
+    await UsageDayStore(tables).save("demo", USAGE)
     await PriceStore(tables).save("USD", PRICES)
     await PriceStore(tables).save_status("USD", PriceSourceStatus(T0, T0, "problem"))
     await ScheduleStore(tables).save_all(ACCOUNT, [SCHEDULE])

@@ -53,6 +53,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "prices": {"!": "!", "<region>~<size>": r"[^~]+~[^~]+"},
     "pooltelemetry": {"!": "!", "t": "t", "b<block>~<pool>~<part>": r"b[0-9a-f]{7}~[^~]*~\d"},
     "rejects": {"<created>~<incarnation>~<offset>": rf"[0-9a-f]{{11}}~{_INCARNATION}~[0-9a-f]{{13}}"},
+    "usage": {"d<day>": r"d\d{7}", "h<day>": r"h\d{7}", "j<day>": r"j\d{7}"},
     "tasks": {"!": "!", "dependencies": "dependencies", "reading": "reading", "s<key>": "s.*"},
     "telemetry": {
         "!": "!",

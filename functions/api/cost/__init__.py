@@ -1,0 +1,1 @@
+"""What an account's nodes and jobs cost."""

@@ -1,0 +1,194 @@
+"""GET accounts/{account}/cost: what an account's nodes cost, by pool, job, schedule, VM size, class or day."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from functions.api.endpoints import ACCOUNT
+from functions.api.jobs.history import Range, SpanAnswer
+from functions.http.answers import Answer
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
+from functions.http.parameters import Format, Time, given
+from shared.domain.core.stamps import format_duration
+from shared.domain.cost.cost_groups import CostGroup, CostSum, Grouping
+from shared.domain.cost.priced_days import Sharing
+from shared.domain.prices.price_keys import NO_PRICE, NoPriceReason
+from shared.services.cost.cost_queries import CostReport
+
+_Step = Annotated[timedelta, Meta(description="P1D, or PT1H for seven days at most.")]
+_Grouping = Annotated[Grouping, Meta(description="What each group is.")]
+_Sharing = Annotated[
+    Sharing,
+    Meta(description="How the cost of time that no task held is shared among the jobs of its pool and day."),
+]
+_DIGITS = Decimal("1e-6")
+_ERA = date(1970, 1, 1).toordinal()
+
+
+class AccountCostQuery(Query):
+    """The days (UTC), by default the last 30 with today, the step, the grouping and the sharing among jobs."""
+
+    since: Time | UnsetType = field(default=UNSET, name="from")
+    until: Time | UnsetType = field(default=UNSET, name="to")
+    step: _Step | UnsetType = UNSET
+    group_by: _Grouping = field(default="pool", name="groupBy")
+    sharing: _Sharing = "proportional"
+    format: Format = "json"
+
+    @property
+    def range(self) -> Range:
+        return Range(since=given(self.since), until=given(self.until), step=given(self.step))
+
+
+class CostSumAnswer(Answer):
+    """Money and seconds of nodes by cost class.
+
+    `amount` is null where no time has a price. It lacks `unpricedSeconds`, whose price isn't known, and
+    `uncertainAmount`, the price of time in which nobody watched. `wastedAmount` is that of failed and interrupted runs,
+    idle nodes and slots, failed start tasks and unusable nodes. `sharedAmount` is a job's share of time that no task
+    held.
+    """
+
+    amount: Decimal | None
+    wasted_amount: Decimal
+    shared_amount: Decimal
+    uncertain_amount: Decimal
+    unpriced_seconds: float
+    amounts: dict[str, Decimal]
+    node_seconds: dict[str, float]
+
+
+class CostStepAnswer(SpanAnswer):
+    """The costs of a step."""
+
+    cost: CostSumAnswer
+
+
+class CostGroupAnswer(Answer):
+    """The costs of a group, in total and by step; steps without any are left out.
+
+    `name` is empty for what belongs to no job, to no job schedule, or to nodes of unknown size.
+    """
+
+    name: str
+    cost: CostSumAnswer
+    steps: list[CostStepAnswer]
+
+
+class UnpricedAnswer(Answer):
+    """Seconds of nodes without a price, and why."""
+
+    vm_size: str
+    dedicated: bool
+    seconds: float
+    reason: NoPriceReason
+    detail: str
+
+
+class CostLineAnswer(SpanAnswer):
+    """The table columns: a line for each group, step and cost class."""
+
+    group: str
+    cost_class: str
+    amount: Decimal | None
+    currency: str
+    seconds: float
+
+
+class AccountCostAnswer(SpanAnswer):
+    """Costs within a range, at list prices or those of PRICE_FILE: an estimate, not the bill.
+
+    Groups are in the order of their amounts. Usage is rolled up every hour: `asOf` is its time for the last day, null
+    without any. `missingDays` have no stored usage.
+    """
+
+    account: str
+    currency: str
+    as_of: datetime | None
+    group_by: str
+    step: str
+    cost: CostSumAnswer
+    steps: list[CostStepAnswer]
+    value: list[CostGroupAnswer]
+    unpriced: list[UnpricedAnswer]
+    missing_days: list[date]
+
+
+def add_account_cost(routes: Routes) -> None:
+    @routes.route("GET", f"{ACCOUNT}/cost", query=AccountCostQuery, returns=AccountCostAnswer, cacheable=True)
+    async def get_account_cost(call: RouteRequest[AccountCostQuery, None]) -> AccountCostAnswer | RouteResponse:
+        """Returns what an account's nodes cost, and what of it was wasted, by day and group."""
+        services, query = await call.services(), call.query
+        found = await services.costs.of_account(call.path["account"], query.group_by, query.sharing, **query.range)
+        if query.format == "csv":
+            return csv_reply(Page(value=list(_table(found))), CostLineAnswer)
+        return _answer(found, query.group_by)
+
+
+def _answer(report: CostReport, group_by: Grouping) -> AccountCostAnswer:
+    step, table = report.wanted.step, report.table
+    groups = sorted(table.groups.items(), key=lambda one: (-(one[1].total.amount or 0), one[0]))
+    return AccountCostAnswer(
+        account=report.account.id,
+        currency=report.currency,
+        as_of=report.as_of,
+        since=report.wanted.since,
+        until=report.wanted.until,
+        group_by=group_by,
+        step=format_duration(step),
+        cost=_sum(table.total.total),
+        steps=_steps(table.total, step),
+        value=[CostGroupAnswer(name=name, cost=_sum(one.total), steps=_steps(one, step)) for name, one in groups],
+        unpriced=[
+            UnpricedAnswer(
+                vm_size=size, dedicated=dedicated, seconds=time / 1000, reason=reason, detail=NO_PRICE[reason]
+            )
+            for (size, dedicated, reason), time in sorted(table.unpriced.items())
+        ],
+        missing_days=[date.fromordinal(_ERA + day) for day in report.missing],
+    )
+
+
+def _steps(group: CostGroup, step: timedelta) -> list[CostStepAnswer]:
+    return [
+        CostStepAnswer(since=at.astimezone(UTC), until=at + step, cost=_sum(found))
+        for at, found in sorted(group.steps.items())
+    ]
+
+
+def _sum(found: CostSum) -> CostSumAnswer:
+    return CostSumAnswer(
+        amount=None if found.amount is None else rounded(found.amount),
+        wasted_amount=rounded(found.wasted),
+        shared_amount=rounded(found.shared),
+        uncertain_amount=rounded(found.uncertain),
+        unpriced_seconds=found.unpriced / 1000,
+        amounts={name: rounded(amount) for name, amount in sorted(found.amounts.items())},
+        node_seconds={name: time / 1000 for name, time in sorted(found.times.items())},
+    )
+
+
+def _table(report: CostReport) -> Iterator[CostLineAnswer]:
+    step = report.wanted.step
+    for name, group in sorted(report.table.groups.items()):
+        for at, found in sorted(group.steps.items()):
+            for cost_class, time in sorted(found.times.items()):
+                amount = found.amounts.get(cost_class)
+                yield CostLineAnswer(
+                    since=at,
+                    until=at + step,
+                    group=name,
+                    cost_class=cost_class,
+                    amount=None if amount is None else rounded(amount),
+                    currency=report.currency,
+                    seconds=time / 1000,
+                )
+
+
+def rounded(amount: Decimal) -> Decimal:
+    """Returns an amount with six digits after the point."""
+    return amount.quantize(_DIGITS)

@@ -1,0 +1,68 @@
+"""GET accounts/{account}/cost/summary: an account's costs of today, yesterday and the month, and a forecast."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from functions.api.cost.account_cost import rounded
+from functions.api.endpoints import ACCOUNT
+from functions.http.answers import Answer, utc
+from functions.http.handling import Query, RouteRequest, Routes
+from shared.domain.cost.cost_summary import CostForecast
+from shared.services.cost.cost_queries import CostSummaryReport
+
+
+class CostForecastAnswer(Answer):
+    """The month's costs at its end: with each day left like the mean, cheapest and dearest of the last full `days`."""
+
+    amount: Decimal
+    low: Decimal
+    high: Decimal
+    days: int
+
+
+class CostSummaryAnswer(Answer):
+    """Costs of days (UTC) so far, estimated as in `cost`; null where none are known.
+
+    The forecast is null before three full days are known. `unpricedSeconds` of nodes have no price, and aren't in it.
+    """
+
+    account: str
+    currency: str
+    as_of: datetime | None
+    today: Decimal | None
+    yesterday: Decimal | None
+    month: Decimal
+    forecast: CostForecastAnswer | None
+    unpriced_seconds: float
+
+
+def add_cost_summary(routes: Routes) -> None:
+    @routes.route("GET", f"{ACCOUNT}/cost/summary", returns=CostSummaryAnswer, cacheable=True)
+    async def get_cost_summary(call: RouteRequest[Query, None]) -> CostSummaryAnswer:
+        """Returns what an account cost today, yesterday and this month, and what it will at the month's end."""
+        services = await call.services()
+        return _answer(await services.costs.summary(call.path["account"]))
+
+
+def _answer(report: CostSummaryReport) -> CostSummaryAnswer:
+    found = report.summary
+    return CostSummaryAnswer(
+        account=report.account.id,
+        currency=report.currency,
+        as_of=utc(report.as_of),
+        today=_or_none(found.today),
+        yesterday=_or_none(found.yesterday),
+        month=rounded(found.month),
+        forecast=_forecast(found.forecast) if found.forecast else None,
+        unpriced_seconds=report.unpriced / 1000,
+    )
+
+
+def _forecast(found: CostForecast) -> CostForecastAnswer:
+    return CostForecastAnswer(
+        amount=rounded(found.amount), low=rounded(found.low), high=rounded(found.high), days=found.days
+    )
+
+
+def _or_none(amount: Decimal | None) -> Decimal | None:
+    return None if amount is None else rounded(amount)

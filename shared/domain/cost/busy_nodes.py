@@ -1,0 +1,105 @@
+"""How long nodes ran tasks, and for how long tasks held slots, within one window: from tasks' stamps.
+
+Nodes' states that last less than a poll are invisible, so busy time comes from the start and end of each task's latest
+run. The runs on a node overlap where it has several slots: the node is busy for the length of their union.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from shared.domain.tasks.tasks import FAILURE, SUCCESS
+from shared.domain.timeline.timeline import Node, Run, Window
+
+HOUR = 3_600_000  # milliseconds
+type Outcome = Literal["succeeded", "failed", "interrupted", "running"]
+"""How a run ended; an `interrupted` one left its node without a result, as a preempted or requeued one does."""
+
+
+class SlotHolder(NamedTuple):
+    """Runs that are summed: those of a job on the nodes of a pool, by outcome."""
+
+    job: str
+    node: Node
+    outcome: Outcome
+
+
+class UnionOfIntervals:
+    """The union of half-open intervals of integers, kept as disjoint ones in order."""
+
+    __slots__ = ("_ends", "_starts")
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def add(self, start: int, end: int) -> None:
+        """Adds an interval; one that doesn't end after its start adds nothing."""
+        if end <= start:
+            return
+        first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
+        if first < last:
+            start, end = min(start, self._starts[first]), max(end, self._ends[last - 1])
+        self._starts[first:last] = [start]
+        self._ends[first:last] = [end]
+
+    @property
+    def length(self) -> int:
+        return sum(self._ends) - sum(self._starts)
+
+
+@dataclass(slots=True)
+class TaskUsage:
+    """Sums over the runs of many jobs within a window, in milliseconds.
+
+    `has_one_slot` says of a pool, by id, that each of its nodes runs one task at a time: then the runs on a node don't
+    overlap, and only their sum is kept.
+    """
+
+    window: Window
+    has_one_slot: Callable[[str], bool]
+    slots: Counter[SlotHolder] = field(default_factory=Counter)
+    _sums: Counter[Node] = field(default_factory=Counter)
+    _unions: defaultdict[Node, UnionOfIntervals] = field(default_factory=lambda: defaultdict(UnionOfIntervals))
+
+    def take(self, job: str, runs: Iterable[Run]) -> None:
+        """Adds the runs of a job, given by its key."""
+        for run in runs:
+            part = self.window.clipped(run)
+            if part is None:
+                continue
+            start, end = part
+            self.slots[SlotHolder(job, run.node, _outcome(run))] += (end - start) * run.slots
+            if self.has_one_slot(run.node[0]):
+                self._sums[run.node] += end - start
+            else:
+                self._unions[run.node].add(start, end)
+
+    def busy(self) -> Mapping[Node, int]:
+        """Returns how long each node ran any task."""
+        return {**self._sums, **{node: union.length for node, union in self._unions.items()}}
+
+
+def _outcome(run: Run) -> Outcome:
+    if run.end is None:
+        return "running"
+    return "succeeded" if run.result == SUCCESS else "failed" if run.result == FAILURE else "interrupted"
+
+
+class TaskUsageByHour:
+    """Task usage of the hours of a time span, each a window of its own; hours are counted since 1970 (UTC)."""
+
+    def __init__(self, hours: range, known: int, has_one_slot: Callable[[str], bool]) -> None:
+        """`known` is the time up to which running tasks are known to have run, in milliseconds since 1970."""
+        self.hours = {hour: TaskUsage(Window(hour * HOUR, (hour + 1) * HOUR, known), has_one_slot) for hour in hours}
+        self._range = hours
+        self._known = known
+
+    def take(self, job: str, runs: Iterable[Run]) -> None:
+        """Adds the runs of a job, given by its key, to the hours in which they were."""
+        for run in runs:
+            last = (self._known if run.end is None else run.end) // HOUR
+            for hour in range(max(run.start // HOUR, self._range.start), min(last + 1, self._range.stop)):
+                self.hours[hour].take(job, (run,))

@@ -1,0 +1,133 @@
+"""Makes a pool's and a job's usage of a day from the ledger of the pool's nodes and the runs of tasks."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import get_args
+
+from shared.domain.core.keys import key_of
+from shared.domain.cost.allocation import NodeTime, Overhead, allocated
+from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour
+from shared.domain.cost.usage_days import HOURS, JobDay, JobUsageKey, NodeKind, UnitsByHour, UnitsByKind, UsageDay
+from shared.domain.usage.billing_classes import UNBILLED
+from shared.domain.usage.usage_ledger import UsageHours
+
+_OVERHEAD: tuple[Overhead, ...] = get_args(Overhead.__value__)
+_SPOT_SUFFIX = "_p"
+SETTLED = HOUR
+"""For so long after its end an hour is made anew, as reports may come late."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeKinds:
+    """The kinds of a pool's nodes, by node key as far as they are known, and all that the pool had.
+
+    Of a node that is gone, Batch's ids say whether it was dedicated: they end with `_d` or `_p`. Its size is unknown if
+    the pool had several.
+    """
+
+    known: Mapping[str, NodeKind] = field(default_factory=dict)
+    all_kinds: frozenset[NodeKind] = frozenset()
+
+    def of(self, node_id: str) -> NodeKind:
+        if found := self.known.get(key_of(node_id)):
+            return found
+        dedicated = not node_id.endswith(_SPOT_SUFFIX)
+        alike = [kind for kind in self.all_kinds if kind.dedicated == dedicated] or [*self.all_kinds]
+        return alike[0] if len(alike) == 1 else NodeKind("", dedicated)
+
+
+@dataclass(slots=True)
+class TaskTime:
+    """Slot milliseconds that tasks held on a pool's nodes of one kind in an hour, and how long nodes ran any."""
+
+    held: Counter[Outcome] = field(default_factory=Counter)
+    busy: int = 0
+
+
+type PoolTaskTime = Mapping[tuple[int, NodeKind], TaskTime]
+"""By hour of the day and kind of node."""
+
+
+@dataclass(frozen=True, slots=True)
+class DayTasks:
+    """The time of a day's tasks by pool key; by job key in hours that are settled now, and in open ones."""
+
+    pools: Mapping[str, PoolTaskTime]
+    settled: Mapping[str, Mapping[JobUsageKey, int]]
+    open: Mapping[str, Mapping[JobUsageKey, int]]
+
+
+def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds], *, settled: int) -> DayTasks:
+    """Returns sums of a day's runs; `kinds` are those of the nodes of known pools, by pool key."""
+    pools = defaultdict[str, defaultdict[tuple[int, NodeKind], TaskTime]](lambda: defaultdict(TaskTime))
+    jobs = defaultdict[str, Counter[JobUsageKey]](Counter), defaultdict[str, Counter[JobUsageKey]](Counter)
+    nothing = NodeKinds()
+    for hour, found in usage.hours.items():
+        for (job, (pool_id, node_id), outcome), units in found.slots.items():
+            pool = key_of(pool_id)
+            kind = kinds.get(pool, nothing).of(node_id)
+            pools[pool][hour % HOURS, kind].held[outcome] += units
+            jobs[hour % HOURS >= settled][job][JobUsageKey(pool, kind, outcome)] += units
+        for (pool_id, node_id), busy in found.busy().items():
+            pool = key_of(pool_id)
+            pools[pool][hour % HOURS, kinds.get(pool, nothing).of(node_id)].busy += busy
+    return DayTasks(pools, *jobs)
+
+
+def hours_of(ledger: UsageHours, day: int) -> dict[int, dict[NodeKind, Counter[str]]]:
+    """Returns a ledger's milliseconds by hour of a day, kind and billing class."""
+    found: dict[int, dict[NodeKind, Counter[str]]] = {}
+    for hour, amounts in ledger.items():
+        if hour // HOURS == day:
+            kinds = found.setdefault(hour % HOURS, {})
+            for (billing_class, dedicated, vm_size), time in amounts.items():
+                kinds.setdefault(NodeKind(vm_size.lower(), dedicated), Counter())[billing_class] += time
+    return found
+
+
+def usage_by_hour(ledger: UsageHours, tasks: PoolTaskTime, day: int, slots_per_node: int) -> dict[int, UnitsByKind]:
+    """Returns a pool's slot milliseconds by hour of a day, kind and cost class; unbilled time has its own classes."""
+    return {
+        hour: {
+            kind: _allocated(times, tasks.get((hour, kind), TaskTime()), slots_per_node)
+            for kind, times in kinds.items()
+        }
+        for hour, kinds in sorted(hours_of(ledger, day).items())
+    }
+
+
+def kept_hours(before: UsageDay, pool: str, now: UnitsByHour, known_since: int) -> UnitsByHour:
+    """Returns a pool's hours of a day: as before where they are settled or the ledger began later, else as made now.
+
+    `known_since` is when the ledger began, in milliseconds since 1970.
+    """
+    old = before.hours.get(pool, {})
+    first = max(before.settled, -(-known_since // HOUR) - before.day * HOURS)
+    kept = {hour: units for hour, units in old.items() if hour < first}
+    return {hour: units for hour, units in now.items() if hour >= before.settled} | kept
+
+
+def kept_jobs(before: UsageDay, tasks: DayTasks, names: Mapping[str, str]) -> dict[str, JobDay]:
+    """Returns the jobs of a day, with their settled hours as before; `names` are the ids of stored jobs, by key."""
+    found = {key: job if key not in names else JobDay(job.job_id, job.settled) for key, job in before.jobs.items()}
+    for key in tasks.settled.keys() | tasks.open.keys():
+        old = found.get(key, JobDay(names[key]))
+        settled = Counter(old.settled) + Counter(tasks.settled.get(key, {}))
+        found[key] = JobDay(names[key], settled, tasks.open.get(key, {}))
+    return {key: job for key, job in found.items() if job.settled or job.open}
+
+
+def settled_hours(before: UsageDay, as_of: int) -> int:
+    """Returns how many hours of a day are settled as of a time in milliseconds since 1970: those over for an hour."""
+    over = (as_of - SETTLED) // HOUR - before.day * HOURS
+    return min(max(over, before.settled), HOURS)
+
+
+def _allocated(times: Mapping[str, int], tasks: TaskTime, slots_per_node: int) -> dict[str, int]:
+    nodes = NodeTime(*(times.get(name, 0) for name in ("running", "idle", "ready", "unwatched")))
+    overhead = {name: times[name] for name in _OVERHEAD if name in times}
+    parts = allocated(nodes, overhead, tasks.held, busy=tasks.busy, slots_per_node=slots_per_node)
+    return {str(name): units for name, units in parts.items()} | {
+        str(name): times[name] * slots_per_node for name in UNBILLED if name in times
+    }

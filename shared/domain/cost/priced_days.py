@@ -1,0 +1,124 @@
+"""What the usage of a day costs: money by pool, kind of node and cost class, and what of it each job has.
+
+A price holds for the whole day at whose start (UTC) it is valid, so the parts of a day add up exactly.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from shared.domain.core.stamps import from_milliseconds
+from shared.domain.cost.allocation import OUTCOMES, amount
+from shared.domain.cost.usage_days import DAY, NodeKind, PoolDay, UnitsByHour, UnitsByKind, UsageDay
+from shared.domain.prices.price_keys import NoPriceReason, Price
+from shared.domain.prices.price_table import PriceTable
+from shared.domain.usage.billing_classes import UNBILLED
+
+NO_JOB = ""
+"""The job of what isn't allocated to any."""
+type Sharing = Literal["proportional", "even", "none"]
+"""How the cost of idle slots, idle nodes and overhead is shared among the jobs of a pool and day."""
+_HELD = frozenset(OUTCOMES)
+_NOTHING = Decimal(0)
+
+
+class CostLine(NamedTuple):
+    """Time of nodes in milliseconds and what it costs; `amount` is None without a price, for the reason `unpriced`.
+
+    `pool` and `job` are keys. `is_shared` is what a job bears of time that no task held.
+    """
+
+    pool: str
+    job: str
+    kind: NodeKind
+    cost_class: str
+    time: int
+    amount: Decimal | None
+    unpriced: NoPriceReason | None = None
+    is_shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PricedDay:
+    """A day of usage with the prices of its nodes; `since` is its start."""
+
+    usage: UsageDay
+    prices: PriceTable
+
+    @property
+    def since(self) -> datetime:
+        return from_milliseconds(self.usage.day * DAY)
+
+    def pool_lines(self) -> Iterator[CostLine]:
+        """Yields the lines of each pool, of no job."""
+        for key, pool in self.usage.pools.items():
+            yield from self._lines(key, pool, pool.units)
+
+    def hour_lines(self) -> Iterator[tuple[datetime, CostLine]]:
+        """Yields the lines of each pool by hour, with the start of the hour."""
+        nothing: UnitsByHour = {}
+        for key, pool in self.usage.pools.items():
+            for hour, units in self.usage.hours.get(key, nothing).items():
+                at = self.since + timedelta(hours=hour)
+                yield from ((at, line) for line in self._lines(key, pool, units))
+
+    def job_lines(self, sharing: Sharing) -> Iterator[CostLine]:
+        """Yields the lines of each job, and of NO_JOB what no job has; together they are the lines of pools."""
+        shares = self._shares()
+        for line in self.pool_lines():
+            if line.cost_class in UNBILLED:
+                continue
+            if line.cost_class in _HELD:
+                yield from _divided(line, shares.by_outcome[line.pool, line.kind, line.cost_class])
+            elif sharing == "none":
+                yield line
+            else:
+                held = shares.by_kind[line.pool, line.kind]
+                weights = held if sharing == "proportional" else dict.fromkeys(held, 1)
+                yield from (one._replace(is_shared=one.job != NO_JOB) for one in _divided(line, weights))
+
+    def _lines(self, key: str, pool: PoolDay, units: UnitsByKind) -> Iterator[CostLine]:
+        slots = pool.slots_per_node
+        for kind, classes in units.items():
+            price = self.prices.at(pool.price_key(kind), self.since)
+            for name, held in classes.items():
+                line = CostLine(key, NO_JOB, kind, name, round(held / slots), _NOTHING)
+                if name in UNBILLED:
+                    yield line
+                elif isinstance(price, Price):
+                    yield line._replace(amount=amount(held, slots_per_node=slots, hourly=price.hourly))
+                else:
+                    yield line._replace(amount=None, unpriced=price)
+
+    def _shares(self) -> "_Shares":
+        found = _Shares(defaultdict(Counter), defaultdict(Counter))
+        for job, usage in self.usage.jobs.items():
+            for key, units in usage.units.items():
+                found.by_outcome[key.pool, key.kind, key.outcome][job] += units
+                found.by_kind[key.pool, key.kind][job] += units
+        return found
+
+
+class _Shares(NamedTuple):
+    """Slot milliseconds of jobs by pool, kind of node and outcome, and over all outcomes."""
+
+    by_outcome: defaultdict[tuple[str, NodeKind, str], Counter[str]]
+    by_kind: defaultdict[tuple[str, NodeKind], Counter[str]]
+
+
+def _divided(line: CostLine, weights: Mapping[str, int]) -> Iterator[CostLine]:
+    """Yields the line divided among jobs by their weights, undivided where none has any; sums are exact."""
+    rest, time, money = sum(weights.values()), line.time, line.amount
+    if not rest:
+        yield line
+        return
+    for job, weight in weights.items():
+        own_time = time * weight // rest
+        own_money = None if money is None else (money if weight == rest else money * weight / rest)
+        yield line._replace(job=job, time=own_time, amount=own_money)
+        rest, time = rest - weight, time - own_time
+        if money is not None and own_money is not None:
+            money -= own_money

@@ -1,0 +1,160 @@
+"""One account's usage of one day (UTC): the time of its pools' nodes by cost class, and of its jobs' tasks.
+
+Days outlive pools and jobs. They hold time and what determines prices, no money: the prices of a past day are looked up
+when it is asked about.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+
+from shared.domain.cost.busy_nodes import Outcome
+from shared.domain.prices.price_keys import LicenseKind, OperatingSystem, PriceKey
+
+DAY = 86_400_000  # milliseconds
+RETENTION = timedelta(days=396)
+"""13 months: days before are deleted."""
+HOURS = 24
+
+
+class NodeKind(NamedTuple):
+    """Nodes of one price in a pool; the VM size in lower case, empty where unknown."""
+
+    vm_size: str
+    dedicated: bool
+
+
+type UnitsByKind = Mapping[NodeKind, Mapping[str, int]]
+"""Slot milliseconds by cost class or unbilled class; a millisecond of a node is as many as it has slots."""
+type UnitsByHour = Mapping[int, UnitsByKind]
+"""By hour of the day."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDay:
+    """A pool's usage of a day, and what determines the prices of its nodes."""
+
+    pool_id: str
+    slots_per_node: int
+    region: str | None
+    os: OperatingSystem | None
+    license: LicenseKind | None
+    units: UnitsByKind = field(default_factory=dict)
+
+    def price_key(self, kind: NodeKind) -> PriceKey:
+        return PriceKey(kind.vm_size, self.region, self.os, self.license, "dedicated" if kind.dedicated else "spot")
+
+
+class JobUsageKey(NamedTuple):
+    """What is summed for a job: slot milliseconds on nodes of one kind in one pool, given by its key."""
+
+    pool: str
+    kind: NodeKind
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class JobDay:
+    """Slot milliseconds of a job's tasks in a day's settled hours, and in those that are still made anew."""
+
+    job_id: str
+    settled: Mapping[JobUsageKey, int] = field(default_factory=dict)
+    open: Mapping[JobUsageKey, int] = field(default_factory=dict)
+
+    @property
+    def units(self) -> Mapping[JobUsageKey, int]:
+        """The sum of both."""
+        return Counter(self.settled) + Counter(self.open)
+
+
+@dataclass(frozen=True, slots=True)
+class UsageDay:
+    """Usage by pool key and by job key; `day` is in days since 1970, `as_of` in milliseconds since 1970.
+
+    `hours` are the units of pools by hour, and `jobs` those of jobs, both only where they were asked for. The first
+    `settled` hours stay as they are, and a final day isn't written again.
+    """
+
+    day: int
+    as_of: int
+    pools: Mapping[str, PoolDay] = field(default_factory=dict)
+    hours: Mapping[str, UnitsByHour] = field(default_factory=dict)
+    jobs: Mapping[str, JobDay] = field(default_factory=dict)
+    settled: int = 0
+    is_final: bool = False
+    etag: str | None = None
+
+
+def summed(many: Iterable[UnitsByKind]) -> UnitsByKind:
+    """Returns the sums by kind and class."""
+    sums: dict[NodeKind, Counter[str]] = {}
+    for kinds in many:
+        for kind, units in kinds.items():
+            sums.setdefault(kind, Counter()).update(units)
+    return sums
+
+
+type _Kind = tuple[str, bool, dict[str, int]]
+type _Pool = tuple[str, str, int, str | None, OperatingSystem | None, LicenseKind | None, list[_Kind]]
+type _JobRow = tuple[str, str, bool, Outcome, int]
+type _Job = tuple[str, str, list[_JobRow], list[_JobRow]]
+
+
+def plain_pools(pools: Mapping[str, PoolDay]) -> Any:
+    """Returns lists, texts and numbers, for storage."""
+    return [
+        [key, one.pool_id, one.slots_per_node, one.region, one.os, one.license, _plain_kinds(one.units)]
+        for key, one in pools.items()
+    ]
+
+
+def pools_of_plain(plain: Any) -> dict[str, PoolDay]:
+    """Returns the inverse of `plain_pools`. Raises ValueError."""
+    return {
+        key: PoolDay(pool_id, slots, region, system, license_kind, _kinds(kinds))
+        for key, pool_id, slots, region, system, license_kind, kinds in msgspec.convert(plain, list[_Pool])
+    }
+
+
+def plain_hours(hours: Mapping[str, UnitsByHour]) -> Any:
+    """Returns lists, texts and numbers, for storage."""
+    return [[key, [[hour, _plain_kinds(units)] for hour, units in found.items()]] for key, found in hours.items()]
+
+
+def hours_of_plain(plain: Any) -> dict[str, UnitsByHour]:
+    """Returns the inverse of `plain_hours`. Raises ValueError."""
+    found = msgspec.convert(plain, list[tuple[str, list[tuple[int, list[_Kind]]]]])
+    return {key: {hour: _kinds(kinds) for hour, kinds in hours} for key, hours in found}
+
+
+def plain_jobs(jobs: Mapping[str, JobDay]) -> Any:
+    """Returns lists, texts and numbers, for storage."""
+    return [[key, job.job_id, _plain_units(job.settled), _plain_units(job.open)] for key, job in jobs.items()]
+
+
+def jobs_of_plain(plain: Any) -> dict[str, JobDay]:
+    """Returns the inverse of `plain_jobs`. Raises ValueError."""
+    return {
+        key: JobDay(job_id, _job_units(settled), _job_units(unsettled))
+        for key, job_id, settled, unsettled in msgspec.convert(plain, list[_Job])
+    }
+
+
+def _plain_units(units: Mapping[JobUsageKey, int]) -> list[list[Any]]:
+    return [[one.pool, *one.kind, one.outcome, number] for one, number in units.items()]
+
+
+def _job_units(rows: list[_JobRow]) -> dict[JobUsageKey, int]:
+    return {JobUsageKey(pool, NodeKind(size, own), outcome): units for pool, size, own, outcome, units in rows}
+
+
+def _plain_kinds(units: UnitsByKind) -> list[list[Any]]:
+    return [[*kind, dict(classes)] for kind, classes in units.items()]
+
+
+def _kinds(plain: list[_Kind]) -> UnitsByKind:
+    return {NodeKind(size, dedicated): units for size, dedicated, units in plain}

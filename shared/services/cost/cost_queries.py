@@ -1,0 +1,129 @@
+"""Answers about the costs of an account, from the stored usage of days and the prices of then."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.cost.cost_groups import CostTable, Grouping, cost_table
+from shared.domain.cost.cost_summary import CostSummary, cost_summary, days_of_summary
+from shared.domain.cost.priced_days import PricedDay, Sharing
+from shared.domain.cost.usage_days import DAY
+from shared.errors import HistoryRangeError
+from shared.services.accounts.registry import Registry
+from shared.services.prices.price_queries import PriceQueries
+from shared.stores.usage_days import Part, UsageDayStore
+
+MAX_DAYS, MAX_HOURLY_DAYS = 400, 7
+_DEFAULT_DAYS = 30
+_ERA = date(1970, 1, 1).toordinal()
+_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class CostRange:
+    """Whole days (UTC) since 1970, and whether the steps are hours."""
+
+    days: range
+    hourly: bool
+
+    @property
+    def since(self) -> datetime:
+        return from_milliseconds(self.days.start * DAY)
+
+    @property
+    def until(self) -> datetime:
+        return from_milliseconds(self.days.stop * DAY)
+
+    @property
+    def step(self) -> timedelta:
+        return _HOUR if self.hourly else _DAY
+
+
+@dataclass(frozen=True, slots=True)
+class CostReport:
+    """The costs of a range in one currency, as of the last roll-up of its last day; None without any.
+
+    `missing` are the days without stored usage.
+    """
+
+    account: Account
+    wanted: CostRange
+    currency: str
+    as_of: datetime | None
+    table: CostTable
+    missing: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class CostSummaryReport:
+    """An account's costs at a glance; `unpriced` are milliseconds of nodes without a price in the days read for it."""
+
+    account: Account
+    currency: str
+    as_of: datetime | None
+    summary: CostSummary
+    unpriced: int
+
+
+class CostQueries:
+    def __init__(self, registry: Registry, days: UsageDayStore, prices: PriceQueries) -> None:
+        self._registry = registry
+        self._days = days
+        self._prices = prices
+
+    async def summary(self, account_id: str) -> CostSummaryReport:
+        """Returns an account's costs of today, yesterday and this month, with a forecast. Raises NotFoundError."""
+        account, now = self._registry.account(account_id), await self._registry.clock.now()
+        first, end = (day.toordinal() - _ERA for day in days_of_summary(now.date()))
+        stored = await self._days.load(account.key, range(first, end))
+        prices = await self._prices.table(account)
+        amounts, unpriced = dict[date, Decimal](), 0
+        for day in stored.values():
+            found = cost_table([PricedDay(day, prices)], "day", "none").total.total
+            if found.amount is not None:
+                amounts[date.fromordinal(_ERA + day.day)] = found.amount
+            unpriced += found.unpriced
+        as_of = from_milliseconds(max(day.as_of for day in stored.values())) if stored else None
+        return CostSummaryReport(account, prices.currency, as_of, cost_summary(amounts, now.date()), unpriced)
+
+    async def of_account(
+        self,
+        account_id: str,
+        grouping: Grouping,
+        sharing: Sharing,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        step: timedelta | None = None,
+    ) -> CostReport:
+        """Returns an account's costs in groups. Raises NotFoundError, HistoryRangeError, StorageError."""
+        account = self._registry.account(account_id)
+        wanted = cost_range(since, until, step, await self._registry.clock.now())
+        of_jobs = grouping in {"job", "schedule"}
+        if of_jobs and wanted.hourly:
+            raise HistoryRangeError("Costs of jobs are known by day: leave the step out, or take P1D.", target="step")
+        parts: tuple[Part, ...] = ("jobs",) if of_jobs else ("hours",) if wanted.hourly else ()
+        stored = await self._days.load(account.key, wanted.days, parts)
+        prices = await self._prices.table(account)
+        found = [stored[day] for day in wanted.days if day in stored]
+        table = cost_table([PricedDay(day, prices) for day in found], grouping, sharing, hourly=wanted.hourly)
+        as_of = from_milliseconds(found[-1].as_of) if found else None
+        missing = [day for day in wanted.days if day not in stored]
+        return CostReport(account, wanted, prices.currency, as_of, table, missing)
+
+
+def cost_range(since: datetime | None, until: datetime | None, step: timedelta | None, now: datetime) -> CostRange:
+    """Returns the days that a request concerns, by default the last ones up to today. Raises HistoryRangeError."""
+    if step not in {None, _DAY, _HOUR}:
+        raise HistoryRangeError("A step of costs is a day or an hour: P1D or PT1H.", target="step")
+    most = MAX_HOURLY_DAYS if step == _HOUR else MAX_DAYS
+    last = -(-to_milliseconds(min(until, now + _DAY) if until else now) // DAY)
+    first = to_milliseconds(since) // DAY if since else last - min(_DEFAULT_DAYS, most)
+    if first >= last:
+        raise HistoryRangeError("The range begins after it ends, or in the future.", target="from")
+    if last - first > most:
+        raise HistoryRangeError(f"{most} days are the most for this step.", target="from")
+    return CostRange(range(max(first, 0), last), hourly=step == _HOUR)

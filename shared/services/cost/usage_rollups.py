@@ -1,0 +1,183 @@
+"""Makes the usage of days from pools' ledgers and cached tasks: today's again and again, others until they are final.
+
+A day is made from what is stored, so making it once more gives the same. What is stored no more stays as it was made
+before: hours before a ledger begins, and jobs and tasks that were deleted since.
+"""
+
+from collections.abc import Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.cost.busy_nodes import HOUR, TaskUsageByHour
+from shared.domain.cost.day_rollups import (
+    DayTasks,
+    NodeKinds,
+    day_tasks,
+    kept_hours,
+    kept_jobs,
+    settled_hours,
+    usage_by_hour,
+)
+from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, PoolDay, UsageDay, summed
+from shared.domain.jobs.jobs import Job
+from shared.domain.leaves.leaf_summaries import remembered
+from shared.domain.pools.pools import Pool
+from shared.domain.prices.pool_prices import system_named, system_of
+from shared.domain.prices.price_settings import PriceSettings
+from shared.domain.tasks.job_statistics import MINUTE
+from shared.domain.tasks.tasks import TaskCounts
+from shared.domain.timeline.timeline import runs_of
+from shared.errors import CacheConflictError, NotFoundError, UnreadableError
+from shared.log import logger
+from shared.services.tasks.leaf_reader import LeafReader, Wanted
+from shared.stores.pools.nodes import StoredNodes
+from shared.stores.stores import Stores
+
+_LOG = logger(__name__)
+_OPEN_DAYS = 4  # that a ledger keeps, today included
+_GIVEN_UP = timedelta(days=2) // timedelta(milliseconds=1)  # after a day's end
+
+
+@dataclass(frozen=True, slots=True)
+class _PoolNodes:
+    """A pool's nodes and ledger as stored; `pool` is None where only the ledger of a deleted one is left."""
+
+    key: str
+    pool: Pool | None
+    stored: StoredNodes
+
+    @property
+    def as_of(self) -> int:
+        """As of when its nodes are known, in milliseconds since 1970."""
+        listed = self.pool.nodes_as_of if self.pool else None
+        ledger = self.stored.usage.as_of if self.stored.usage else 0
+        return max(ledger, to_milliseconds(listed) if listed else 0)
+
+    def kinds(self) -> NodeKinds:
+        known = {key: NodeKind(node.vm_size.lower(), node.dedicated) for key, node in self.stored.nodes.items()}
+        hours = self.stored.usage.hours.values() if self.stored.usage else ()
+        gone = {NodeKind(one.vm_size.lower(), one.dedicated) for amounts in hours for one in amounts}
+        return NodeKinds(known, frozenset({*known.values(), *gone}))
+
+
+class UsageRollups:
+    """The days of one process's accounts."""
+
+    def __init__(self, stores: Stores, leaves: LeafReader, settings: PriceSettings) -> None:
+        self._stores = stores
+        self._leaves = leaves
+        self._settings = settings
+
+    async def refresh(self, account: Account, now: datetime) -> None:
+        """Makes today's usage of an account, and that of earlier days that aren't final. Raises StorageError."""
+        today = to_milliseconds(now) // DAY
+        days = range(today - _OPEN_DAYS + 1, today + 1)
+        stored = await self._stores.usage_days.load(account.key, days, ("hours", "jobs"))
+        pools, jobs = await self._pools(account), await self._stores.jobs.load_all(account.key)
+        for day in days:
+            before = stored.get(day, UsageDay(day, 0))
+            if before.is_final or (day < today and not _has_ended(pools, day)):
+                continue
+            made = await self._made(account, before, pools, list(jobs.values()), to_milliseconds(now))
+            with suppress(CacheConflictError):  # another host made it
+                await self._stores.usage_days.save(account.key, made)
+
+    async def _pools(self, account: Account) -> list[_PoolNodes]:
+        """Returns the pools with rows of nodes."""
+        known = (await self._stores.pools.load_known(account.key)).resources
+        found = []
+        for key in sorted(await self._stores.nodes.pool_keys(account.key)):
+            with suppress(CacheConflictError):  # it is being written all the time: the next run finds it
+                found.append(_PoolNodes(key, known.get(key), await self._stores.nodes.read(account.key, key)))
+        return found
+
+    async def _made(
+        self, account: Account, before: UsageDay, pools: Sequence[_PoolNodes], jobs: Sequence[Job], now: int
+    ) -> UsageDay:
+        """Returns a day as it is known now."""
+        end, as_of = (before.day + 1) * DAY, min([now, *(one.as_of for one in pools if one.pool)])
+        settled = settled_hours(before, as_of)
+        tasks = await self._tasks(account, before, pools, jobs, known=min(now, end), settled=settled)
+        hours, found = {**before.hours}, {**before.pools}
+        for one in pools:
+            usage = self._pool_usage(account, one, before.pools.get(one.key))
+            if one.stored.usage and usage:
+                total = one.stored.usage.total(one.stored.nodes, one.as_of)
+                new = usage_by_hour(total, tasks.pools.get(one.key, {}), before.day, usage.slots_per_node)
+                hours[one.key] = kept_hours(before, one.key, new, one.stored.usage.known_since(one.as_of))
+                found[one.key] = replace(usage, units=summed(hours[one.key].values()))
+        return replace(
+            before,
+            as_of=min(as_of, end),
+            pools={key: usage for key, usage in found.items() if usage.units},
+            hours={key: units for key, units in hours.items() if units},
+            jobs=kept_jobs(before, tasks, {job.key: job.facts.id for job in jobs}),
+            settled=settled,
+            is_final=settled == HOURS or now >= end + _GIVEN_UP,
+        )
+
+    def _pool_usage(self, account: Account, one: _PoolNodes, before: PoolDay | None) -> PoolDay | None:
+        """Returns what determines a pool's prices; that of a deleted pool is in its ledger, or was before."""
+        region, gone = self._settings.region_of(account), one.stored.usage.pool if one.stored.usage else None
+        if one.pool:
+            facts = one.pool.facts
+            return PoolDay(facts.id, facts.slots_per_node, region, *system_of(facts))
+        if gone is None:
+            return before
+        return PoolDay(gone.id, gone.slots_per_node, region, *system_named(gone.os, gone.license))
+
+    async def _tasks(
+        self,
+        account: Account,
+        before: UsageDay,
+        pools: Sequence[_PoolNodes],
+        jobs: Sequence[Job],
+        *,
+        known: int,
+        settled: int,
+    ) -> DayTasks:
+        """Returns the time of tasks in a day's open hours; running ones are known to have run until `known`.
+
+        The first `settled` hours of the day are settled from now on.
+        """
+        hours = range(before.day * HOURS + before.settled, (before.day + 1) * HOURS)
+        slots = {one.pool.facts.id.lower(): one.pool.facts.slots_per_node for one in pools if one.pool}
+        usage = TaskUsageByHour(hours, known, lambda pool: slots.get(pool.lower(), 0) == 1)
+        wanted = _ran_since(hours.start * HOUR)
+        for job in jobs:
+            if _may_have_run(job, hours):
+                try:
+                    async with aclosing(self._leaves.slices(account.id, job.facts.id, wanted=wanted)) as slices:
+                        async for part in slices:
+                            usage.take(job.key, runs_of(part.leaf, part.places))
+                except (CacheConflictError, NotFoundError, UnreadableError) as error:
+                    _LOG.warning("The usage of %s in %s lacks tasks: %s", job.facts.id, account.id, error)
+        return day_tasks(usage, {one.key: one.kinds() for one in pools}, settled=settled)
+
+
+def _has_ended(pools: Sequence[_PoolNodes], day: int) -> bool:
+    """Returns whether ledgers have any usage of a day."""
+    return any(one.stored.usage and one.stored.usage.since < (day + 1) * DAY for one in pools)
+
+
+def _may_have_run(job: Job, hours: range) -> bool:
+    """Returns whether tasks of a job may have run within hours since 1970."""
+    start, end = from_milliseconds(hours.start * HOUR), from_milliseconds(hours.stop * HOUR)
+    if job.snapshot is None or job.facts.creation_time >= end:
+        return False
+    return job.is_live or (job.deleted_at or job.facts.state_transition_time) >= start
+
+
+def _ran_since(start: int) -> Wanted:
+    """Returns whether a leaf has tasks that may have run since a time, in milliseconds since 1970."""
+
+    def ran(counts: TaskCounts, summary: bytes | None) -> bool:
+        if counts.completed < counts.total or summary is None:
+            return True
+        found = remembered(summary)
+        return found is None or any(minute >= start // MINUTE for minute, _ in found.statistics.completions[-1:])
+
+    return ran

@@ -1,0 +1,110 @@
+"""Rolling a day up again and again gives what rolling it up once gives, and keeps what is gone since."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.cost.busy_nodes import HOUR, TaskUsageByHour
+from shared.domain.cost.day_rollups import (
+    DayTasks,
+    NodeKinds,
+    day_tasks,
+    hours_of,
+    kept_hours,
+    kept_jobs,
+    settled_hours,
+    usage_by_hour,
+)
+from shared.domain.cost.usage_days import DAY, HOURS, JobDay, JobUsageKey, NodeKind, UsageDay
+from shared.domain.tasks.tasks import SUCCESS
+from shared.domain.timeline.timeline import Run
+from shared.domain.usage.billing_classes import BillingClass
+from shared.domain.usage.usage_ledger import UsageKind
+
+_DAY = 20_000
+_OWN, _SPOT = NodeKind("standard_d2s_v5", True), NodeKind("standard_d2s_v5", False)
+_RUNS = st.lists(
+    st.builds(
+        lambda job, start, length: (
+            job,
+            Run(_DAY * DAY + start, "t", _DAY * DAY + start + length, SUCCESS, 1, ("P", "n_d")),
+        ),
+        st.sampled_from("ab"),
+        st.integers(0, DAY - 1),
+        st.integers(0, 8 * HOUR),
+    ),
+    max_size=8,
+)
+
+
+def _tasks(runs: list[tuple[str, Run]], first: int, settled: int, known: int) -> DayTasks:
+    hours = range(_DAY * HOURS + first, (_DAY + 1) * HOURS)
+    usage = TaskUsageByHour(hours, known, lambda _: False)
+    for job, run in runs:
+        if run.start < known:
+            usage.take(job, [run if run.end and run.end <= known else run._replace(end=None)])
+    return day_tasks(usage, {"p": NodeKinds({}, frozenset({_OWN}))}, settled=settled)
+
+
+@given(_RUNS, st.lists(st.integers(1, 30 * HOUR), max_size=5))
+def test_jobs_have_the_same_units_however_often_a_day_is_rolled_up(
+    runs: list[tuple[str, Run]], moments: list[int]
+) -> None:
+    day, names = UsageDay(_DAY, 0), {"a": "A", "b": "B"}
+    for at in (*sorted(moments), 40 * HOUR):
+        known = _DAY * DAY + at
+        settled = settled_hours(day, known)
+        tasks = _tasks(runs, day.settled, settled, known)
+        day = UsageDay(_DAY, known, jobs=kept_jobs(day, tasks, names), settled=settled)
+    expected = Counter[str]()
+    for job, run in runs:
+        assert run.end is not None
+        expected[job] += max(min(run.end, (_DAY + 1) * DAY) - run.start, 0)
+    assert {job: sum(usage.units.values()) for job, usage in day.jobs.items()} == +expected
+    assert day.settled == HOURS
+
+
+def test_settled_hours_and_hours_before_a_ledger_began_stay_as_they_were() -> None:
+    old, new = ({hour: {_OWN: {"idle": units}} for hour in range(6)} for units in (1, 2))
+    before = UsageDay(_DAY, 0, hours={"p": old}, settled=2)
+    found = kept_hours(before, "p", new, known_since=_DAY * DAY + 3 * HOUR + 1)
+    assert [found[hour][_OWN]["idle"] for hour in range(6)] == [1, 1, 1, 1, 2, 2]
+
+
+def test_what_jobs_had_in_open_hours_is_made_anew_unless_they_are_gone() -> None:
+    key = JobUsageKey("p", _OWN, "running")
+    before = UsageDay(_DAY, 0, jobs={name: JobDay(name, {key: 5}, {key: 3}) for name in ("a", "gone")}, settled=4)
+    tasks = DayTasks({}, {"a": {key: 2}}, {"b": {key: 1}})
+    found = kept_jobs(before, tasks, {"a": "A", "b": "B"})
+    assert found == {
+        "a": JobDay("A", Counter({key: 7}), {}),
+        "b": JobDay("B", Counter(), {key: 1}),
+        "gone": JobDay("gone", {key: 5}, {key: 3}),
+    }
+
+
+def test_nodes_that_are_gone_have_the_kind_that_their_ids_say() -> None:
+    kinds = NodeKinds({"n1": _SPOT}, frozenset({_OWN, _SPOT}))
+    assert [kinds.of(node) for node in ("N1", "tvmps_1_p", "tvmps_1_d")] == [_SPOT, _SPOT, _OWN]
+    mixed = NodeKinds({}, frozenset({_OWN, NodeKind("standard_e8s_v5", True)}))
+    assert mixed.of("tvmps_1_d") == NodeKind("", True)
+    assert NodeKinds({}, frozenset({_SPOT})).of("tvmps_1_d") == _SPOT
+
+
+def test_a_ledgers_hours_are_those_of_the_day_by_kind() -> None:
+    late, following = _DAY * HOURS + 23, (_DAY + 1) * HOURS
+    sizes = {UsageKind("idle", True, size): time for size, time in (("STANDARD_D2S_V5", 5), ("standard_d2s_v5", 6))}
+    ledger = {late: sizes, following: sizes}
+    assert hours_of(ledger, _DAY) == {23: {_OWN: {"idle": 11}}}
+
+
+def test_an_hours_time_is_allocated_and_unbilled_time_stays_apart() -> None:
+    times: dict[BillingClass, int] = {"running": 50, "ready": 30, "starting": 5, "preempted": 9}
+    ledger = {_DAY * HOURS + 1: {UsageKind(name, True, "standard_d2s_v5"): time for name, time in times.items()}}
+    run = Run(_DAY * DAY + HOUR, "t", _DAY * DAY + HOUR + 60, SUCCESS, 2, ("P", "n_d"))
+    tasks = _tasks([("a", run)], 0, 0, (_DAY + 1) * DAY)
+    found = usage_by_hour(ledger, tasks.pools["p"], _DAY, 4)
+    assert found == {
+        1: {_OWN: {"succeeded": 120, "idleSlots": 120, "idle": 80, "starting": 20, "preempted": 36}},
+    }

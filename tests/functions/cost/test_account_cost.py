@@ -1,0 +1,184 @@
+"""What an account costs: node and slot seconds equal to the emulator's own log, at its own prices, and nothing lost."""
+
+import csv
+import io
+from collections import Counter
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from azure.batch import models
+
+from local.batch_emulator.core.stamps import SECOND, stamp
+from local.batch_emulator.http.usage import usage
+from tests.emulator.support.staging import add_job, add_tasks
+from tests.functions.conftest import World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_DAY = 86_400 * SECOND
+_ABLE = ("succeeded", "failed", "interrupted", "running", "idleSlots", "idle", "unattributed")
+
+
+async def _add_pool(world: World, name: str, *, nodes: int, spot: int = 0, slots: int = 1, start: str = "") -> None:
+    image = models.BatchVmImageReference(publisher="canonical", offer="jammy", sku="22_04-lts")
+    machine = models.VirtualMachineConfiguration(image_reference=image, node_agent_sku_id="batch.node.ubuntu 22.04")
+    await world.batch.create_pool(
+        models.BatchPoolCreateOptions(
+            id=name,
+            vm_size="standard_d4as_v5",
+            virtual_machine_configuration=machine,
+            target_dedicated_nodes=nodes,
+            target_low_priority_nodes=spot,
+            task_slots_per_node=slots,
+            start_task=models.BatchStartTask(command_line=start) if start else None,
+        )
+    )
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def staged(_running: World) -> World:
+    """Yields an account with an hour's usage, which tests only read."""
+    return await _running.staged_once(_stage)
+
+
+async def _stage(world: World) -> None:
+    """Runs an hour of two jobs on two pools, from half past four (UTC) on, and rolls it up."""
+    await world.app.fire("tick")  # finds pools of earlier tests deleted
+    world.advance((_DAY - world.emulator.clock.now % _DAY) / SECOND + 4.5 * 3600)
+    await world.app.fire("tick")
+    await _add_pool(world, "wide", nodes=2, spot=1, slots=4)
+    await _add_pool(world, "narrow", nodes=2, start="sleep 90")
+    await add_job(world.batch, "first", pool="wide")
+    await add_tasks(world.batch, 30, job="first", command="sleep 300")
+    await add_job(world.batch, "second", pool="narrow")
+    await add_tasks(world.batch, 4, job="second", command="sleep 200; exit 1", prefix="bad")
+    await add_tasks(world.batch, 3, job="second", command="sleep 3000", prefix="long")
+    await _ticks(world, 60)
+    await world.app.fire("housekeeping")
+
+
+async def _ticks(world: World, minutes: int) -> None:
+    for _ in range(minutes):
+        world.advance(60)
+        await world.app.fire("tick")
+
+
+async def _cost(world: World, **query: str) -> dict[str, Any]:
+    since = stamp(world.emulator.clock.now - world.emulator.clock.now % _DAY)
+    asked = "&".join(f"{name}={value}" for name, value in {"from": since, **query}.items())
+    answer = await world.get(f"accounts/demo/cost?{asked}")
+    assert answer.status == 200, answer.body
+    found: dict[str, Any] = answer.body
+    return found
+
+
+def _truth(world: World) -> dict[str, Any]:
+    since = stamp(world.emulator.clock.now - world.emulator.clock.now % _DAY)
+    found: dict[str, Any] = usage(world.emulator, {"from": since, "account": "demo"})["accounts"]["demo"]
+    return found
+
+
+async def test_node_seconds_by_pool_and_slot_seconds_by_job_are_those_of_the_emulator(staged: World) -> None:
+    truth = _truth(staged)
+    nodes = Counter[str]()
+    for row in truth["nodes"]:
+        nodes[row["pool"]] += row["seconds"]
+    pools = {group["name"]: group["cost"] for group in (await _cost(staged, groupBy="pool"))["value"]}
+    for pool in ("wide", "narrow"):
+        assert sum(pools[pool]["nodeSeconds"].values()) == pytest.approx(nodes[pool], rel=0.005)
+        assert pools[pool]["nodeSeconds"].get("unwatched", 0) == 0
+        able = sum(pools[pool]["nodeSeconds"].get(name, 0) for name in _ABLE)
+        mine = [row for row in truth["nodes"] if row["pool"] == pool and row["state"] in ("idle", "running")]
+        assert able == pytest.approx(sum(row["seconds"] for row in mine), rel=0.005)
+    held = Counter[str]()
+    for row in truth["slots"]:
+        held[row["job"]] += row["runningSeconds"] * row["slots"] / (4 if row["pool"] == "wide" else 1)
+    jobs = {group["name"]: group["cost"] for group in (await _cost(staged, groupBy="job", sharing="none"))["value"]}
+    for job in ("first", "second"):
+        assert sum(jobs[job]["nodeSeconds"].values()) == pytest.approx(held[job], rel=0.01)
+    assert jobs["second"]["nodeSeconds"]["failed"] == pytest.approx(4 * 200, rel=0.02)
+
+
+async def test_money_is_node_seconds_times_the_emulators_price_and_every_grouping_has_the_same_sum(
+    staged: World,
+) -> None:
+    by_pool = await _cost(staged, groupBy="pool")
+    assert (by_pool["currency"], by_pool["unpriced"]) == ("USD", [])
+    whole = Decimal(str(by_pool["cost"]["amount"]))
+    assert whole > 0
+    for grouping in ("job", "schedule", "vmSize", "class", "day"):
+        for sharing in ("proportional", "even", "none"):
+            found = await _cost(staged, groupBy=grouping, sharing=sharing)
+            parts = sum((Decimal(str(group["cost"]["amount"] or 0)) for group in found["value"]), Decimal(0))
+            assert abs(Decimal(str(found["cost"]["amount"])) - whole) < Decimal("0.00001")
+            assert abs(parts - whole) < Decimal("0.00001")
+    prices = {one["priority"]: one["hourly"] for one in (await staged.get("accounts/demo/prices")).body["value"]}
+    classes = next(group["cost"] for group in by_pool["value"] if group["name"] == "narrow")
+    seconds = sum(time for name, time in classes["nodeSeconds"].items() if name not in ("preempted", "deallocated"))
+    assert float(classes["amount"]) == pytest.approx(seconds / 3600 * prices["dedicated"], rel=1e-6)
+
+
+async def test_hours_add_up_to_the_day_and_a_second_roll_up_changes_nothing(staged: World) -> None:
+    day, hours = await _cost(staged), await _cost(staged, step="PT1H")
+    assert hours["cost"] == day["cost"]
+    assert [step["from"][11:13] for step in hours["steps"]] == ["04", "05"]
+    await staged.app.fire("housekeeping")
+    assert (await _cost(staged))["value"] == day["value"]
+
+
+async def test_a_deleted_job_and_a_deleted_pool_keep_their_costs(world: World) -> None:
+    await _stage(world)
+    before = {group["name"]: group["cost"]["amounts"] for group in (await _cost(world, groupBy="job"))["value"]}
+    await world.batch.begin_delete_job("second")
+    await world.batch.begin_delete_pool("narrow")
+    await _ticks(world, 5)
+    await world.app.fire("housekeeping")
+    after = {group["name"]: group["cost"]["amounts"] for group in (await _cost(world, groupBy="job"))["value"]}
+    assert after["second"]["failed"] == pytest.approx(before["second"]["failed"], rel=0.001)
+    pools = {group["name"]: group["cost"] for group in (await _cost(world))["value"]}
+    truth = sum(row["seconds"] for row in _truth(world)["nodes"] if row["pool"] == "narrow")
+    assert sum(pools["narrow"]["nodeSeconds"].values()) == pytest.approx(truth, rel=0.01)
+
+
+async def test_a_pool_that_lived_between_two_roll_ups_has_its_cost(world: World) -> None:
+    await world.app.fire("tick")
+    world.advance((_DAY - world.emulator.clock.now % _DAY) / SECOND + 3600)
+    await world.app.fire("tick")
+    await world.app.fire("housekeeping")
+    await _add_pool(world, "brief", nodes=2)
+    await _ticks(world, 15)
+    await world.batch.begin_delete_pool("brief")
+    await _ticks(world, 3)
+    assert (await world.get("accounts/demo/pools/brief")).status == 404
+    await world.app.fire("housekeeping")
+    (brief,) = [group["cost"] for group in (await _cost(world))["value"] if group["name"] == "brief"]
+    truth = sum(row["seconds"] for row in _truth(world)["nodes"] if row["pool"] == "brief")
+    assert sum(brief["nodeSeconds"].values()) == pytest.approx(truth, abs=2 * 60)
+    assert (brief["amount"] > 0, brief["unpricedSeconds"]) == (True, 0)
+
+
+async def test_a_table_has_a_line_for_each_group_day_and_class(staged: World) -> None:
+    found = await _cost(staged, groupBy="class")
+    since = found["from"]
+    answer = await staged.get(f"accounts/demo/cost?groupBy=class&from={since}&format=csv")
+    rows = list(csv.DictReader(io.StringIO(answer.body)))
+    assert {row["group"]: float(row["seconds"]) for row in rows} == found["cost"]["nodeSeconds"]
+    assert {row["currency"] for row in rows} == {"USD"}
+
+
+@pytest.mark.parametrize(
+    ("query", "target"),
+    [
+        ("groupBy=task", "groupBy"),
+        ("step=PT15M", "step"),
+        ("groupBy=job&step=PT1H", "step"),
+        ("from=2026-01-02&to=2026-01-01", "from"),
+        ("from=2020-01-01", "from"),
+        ("sharing=half", "sharing"),
+    ],
+)
+async def test_a_bad_parameter_is_named_with_a_sentence(staged: World, query: str, target: str) -> None:
+    answer = await staged.get(f"accounts/demo/cost?{query}")
+    assert (answer.status, answer.body["error"]["target"]) == (400, target)

@@ -1,0 +1,57 @@
+"""Usage of days in Table Storage: written together, read by month and part, deleted by day."""
+
+import pytest
+
+from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
+from shared.errors import CacheConflictError
+from shared.stores.tables.tables import Tables
+from shared.stores.usage_days import Part, UsageDayStore
+
+_KIND = NodeKind("standard_d2s_v5", True)
+_FIRST = 20_453  # 2025-12-31
+_JOBS: tuple[Part, ...] = ("jobs",)
+
+
+def _day(day: int) -> UsageDay:
+    units = {_KIND: {"idle": 10**12, "succeeded": day}}
+    return UsageDay(
+        day,
+        day * 86_400_000 + 1,
+        {"p": PoolDay("P", 4, "westeurope", "linux", "none", units)},
+        {"p": {0: units, 23: {_KIND: {"idle": 5}}}},
+        {"j": JobDay("J", {JobUsageKey("p", _KIND, "succeeded"): day})},
+    )
+
+
+async def test_days_of_several_months_are_read_as_they_were_written(tables: Tables) -> None:
+    store = UsageDayStore(tables)
+    for day in range(_FIRST, _FIRST + 3):
+        await store.save("a", _day(day))
+    await store.save("ab", _day(_FIRST))
+    found = await store.load("a", range(_FIRST, _FIRST + 40), ("hours", "jobs"))
+    assert list(found) == [_FIRST, _FIRST + 1, _FIRST + 2]
+    for day, usage in found.items():
+        assert (usage.pools, usage.hours, usage.jobs) == (_day(day).pools, _day(day).hours, _day(day).jobs)
+        assert (usage.as_of, usage.is_final) == (_day(day).as_of, False)
+    pools = await store.load("a", range(_FIRST + 1, _FIRST + 2))
+    assert {day: (usage.hours, usage.jobs) for day, usage in pools.items()} == {_FIRST + 1: ({}, {})}
+
+
+async def test_of_two_hosts_that_write_a_day_one_gets_a_conflict_and_changes_nothing(tables: Tables) -> None:
+    store, day = UsageDayStore(tables), _FIRST + 100
+    await store.save("a", _day(day))
+    (stored,) = (await store.load("a", range(day, day + 1), _JOBS)).values()
+    await store.save("a", stored)
+    with pytest.raises(CacheConflictError):
+        await store.save("a", UsageDay(day, 0, etag=stored.etag))
+    with pytest.raises(CacheConflictError):
+        await store.save("a", UsageDay(day, 0))
+    assert (await store.load("a", range(day, day + 1), _JOBS))[day].jobs == _day(day).jobs
+
+
+async def test_days_are_deleted_once_their_retention_is_over(tables: Tables) -> None:
+    store, first = UsageDayStore(tables), _FIRST + 200
+    for day in range(first, first + 3):
+        await store.save("kept", _day(day))
+    assert await store.delete_before("kept", first + 2) == 6
+    assert list(await store.load("kept", range(first, first + 9), ("hours", "jobs"))) == [first + 2]
