@@ -181,10 +181,7 @@ class PoolRounds:
             elif row:
                 this.failures[key] = row.why
         except BatchMissingError:
-            if pool and stored.head_etag:
-                await self._nodes.retire(stored, this.usage_of_deleted(pool.facts, stored))
-            else:
-                await self._nodes.delete(stored)
+            await self._nodes.retire(stored, this.usage_of_deleted(key, pool.facts if pool else None, stored))
             if pool:
                 await self._records.forget(self._key, pool)
                 self._reading.forget(pool.facts.id)
@@ -215,7 +212,7 @@ class PoolRounds:
         except BatchMissingError:
             await self._look_up(this, pool.key, pool.facts.id)
             return
-        write = planned(stored, nodes, snapshot.tally, this.usage_after(pool.facts, stored, nodes))
+        write = planned(stored, nodes, snapshot.tally, this.usage_after(pool.key, pool.facts, stored, nodes))
         this.writes[pool.key] = write
         if seen := seen_nodes(pool, stored.nodes, nodes, this.t0()):
             this.start_ups[pool.key] = seen

@@ -25,18 +25,23 @@ class PoolUsage:
         self._longest = max(interval * _INTERVALS, _MIN_GAP) // _MILLISECOND
         self._watched_since = _watched_since(known)
 
-    def after(self, facts: PoolFacts, stored: StoredNodes, nodes: Mapping[str, Node], t0: datetime) -> UsageLedger:
-        """Returns the ledger of a pool whose nodes were listed as of `t0`, or of a deleted one without any."""
-        known = self._known.get(facts.key)
+    def after(
+        self, key: str, facts: PoolFacts | None, stored: StoredNodes, nodes: Mapping[str, Node], t0: datetime
+    ) -> UsageLedger:
+        """Returns the ledger of a pool whose nodes were listed as of `t0`, or of a deleted one, which has none.
+
+        `facts` are None for a deleted pool whose row couldn't be read.
+        """
+        known = self._known.get(key)
         seen = to_milliseconds(known.nodes_as_of) if known and known.nodes_as_of else 0
         ledger = stored.usage or _begun(seen or self._first(facts, t0))
         known_as_of = max(seen, ledger.as_of)
         gap = ListGap(known_as_of, max(to_milliseconds(t0), known_as_of), self._longest)
         return ledger.after(stored.nodes, nodes, gap, _removal(facts, gap))
 
-    def _first(self, facts: PoolFacts, t0: datetime) -> int:
+    def _first(self, facts: PoolFacts | None, t0: datetime) -> int:
         """Returns since when a new pool is watched: since its creation, unless the account was watched later."""
-        created, at = to_milliseconds(facts.creation_time), to_milliseconds(t0)
+        created, at = to_milliseconds(facts.creation_time if facts else t0), to_milliseconds(t0)
         return min(created, at) if created >= min(self._watched_since, at - self._longest) else at
 
 
@@ -52,8 +57,10 @@ def _begun(since: int) -> UsageLedger:
     return UsageLedger(since, since)
 
 
-def _removal(facts: PoolFacts, gap: ListGap) -> Removal:
+def _removal(facts: PoolFacts | None, gap: ListGap) -> Removal:
     """Returns what removed nodes since the list before; a pool re-created since then had other nodes."""
+    if facts is None:
+        return Removal(0, 0, gap.at)
     created, at = to_milliseconds(facts.creation_time), facts.allocation_state_transition_time
     if created > gap.known_as_of:
         return Removal(0, 0, created)

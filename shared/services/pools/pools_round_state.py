@@ -67,14 +67,18 @@ class PoolsRoundState(ResourceRoundState):
         """Returns the service's node counts of a pool, None if they are unknown."""
         return self.counts.get(pool.key, () if self.all_counted else None)
 
-    def usage_after(self, facts: PoolFacts, stored: StoredNodes, nodes: Mapping[str, Node]) -> UsageLedger:
+    def usage_after(
+        self, key: str, facts: PoolFacts | None, stored: StoredNodes, nodes: Mapping[str, Node]
+    ) -> UsageLedger:
         """Returns the usage ledger of a pool whose nodes were listed."""
-        return self.usage.after(facts, stored, nodes, self.t0())
+        return self.usage.after(key, facts, stored, nodes, self.t0())
 
-    def usage_of_deleted(self, facts: PoolFacts, stored: StoredNodes) -> UsageLedger:
-        """Returns the usage ledger of a deleted pool, with what determined its prices."""
-        pool = DeletedPool(facts.id, facts.slots_per_node, *system_of(facts))
-        return replace(self.usage_after(facts, stored, {}), pool=pool)
+    def usage_of_deleted(self, key: str, facts: PoolFacts | None, stored: StoredNodes) -> UsageLedger:
+        """Returns the usage ledger of a deleted pool, with what determined its prices unless its row is unreadable."""
+        usage = self.usage_after(key, facts, stored, {})
+        if facts is None:
+            return usage
+        return replace(usage, pool=DeletedPool(facts.id, facts.slots_per_node, *system_of(facts)))
 
     def may_continue(self) -> bool:
         return self.throttled is None and self.has_time()

@@ -19,7 +19,7 @@ from tests.services.worlds.pool_world import PoolWorld
 from tests.services.worlds.process import ACCOUNT
 
 DAY = 24 * 3_600
-STATES = ("idle", "running", "preempted", "creating", "offline", "unusable")
+STATES = ("idle", "running", "preempted", "creating", "offline", "unusable", "removed", "added")
 
 faults = st.none() | st.builds(Fault, call=st.integers(1, 9), committed=st.booleans(), kills=st.booleans())
 changes = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(STATES), st.integers(0, 90)), max_size=3)
@@ -63,6 +63,24 @@ def named(world: PoolWorld, pool: TruePool) -> None:
     pool.now(world.now(), nodes)
 
 
+def move(world: PoolWorld, pool: TruePool, name: str, state: str, late: int) -> None:
+    nodes = pool.at(world.now())
+    if state == "added" or name not in nodes:
+        world.add_node(pool)
+        added = f"tvm-{world.made:03}"
+        nodes = pool.at(world.now())
+        pool.now(world.now(), {**nodes, added: nodes[added]._replace(vm_size=added)})
+    elif state == "removed":
+        world.remove_node(pool, name)
+    else:
+        world.change_node(pool, name, state, late=late)
+
+
+def ages_of(pool: TruePool, at: int) -> dict[str, int]:
+    """Returns the milliseconds since the allocation of all nodes that ever were."""
+    return {name: at - node.allocated for nodes in pool.states for name, node in nodes.items()}
+
+
 @given(steps)
 def test_each_node_has_its_time_exactly_once_through_deaths_lost_answers_and_races(script: list[Any]) -> None:
     world = PoolWorld()
@@ -75,17 +93,25 @@ def test_each_node_has_its_time_exactly_once_through_deaths_lost_answers_and_rac
             world.wait(seconds)
             names = sorted(pool.at(world.now()))
             for number, state, late in moves:
-                world.change_node(pool, names[number], state, late=late)
+                move(world, pool, names[number % len(names)] if names else "", state, late)
             if who is None:
                 world.poll_both((0.5, 2.0), fault)
             else:
                 world.poll(who, fault=fault)
-        world.wait(60)
-        world.poll(1)
+        finals = []
+        for _ in range(2):
+            world.wait(60)
+            world.poll(1)
+            finals.append(by_node(world))
         as_of = world.known().resources["alpha"].nodes_as_of
         assert as_of
-        age = to_milliseconds(as_of) - to_milliseconds(pool.created)
-        assert by_node(world) == dict.fromkeys(pool.at(world.now()), age)
+        present, ages = pool.at(world.now()), ages_of(pool, to_milliseconds(as_of))
+        assert {name: age for name, age in finals[1].items() if name in present} == {
+            name: ages[name] for name in present
+        }
+        gone = [{name: time for name, time in found.items() if name not in present} for found in finals]
+        assert gone[0] == gone[1]
+        assert all(time <= ages[name] for name, time in gone[1].items())
     finally:
         world.close()
 
@@ -167,6 +193,26 @@ def test_a_process_may_die_while_it_deletes_a_pool(
     assert found.pop("idle") == 1_200
     assert found.keys() == {"ready"}
     assert 60 <= found["ready"] <= 62
+
+
+def test_a_deleted_pool_whose_row_is_damaged_keeps_its_usage(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.poll()
+    pools.wait(600)
+    pools.poll()
+    pools.change_node(pool, min(pool.at(pools.now())), "offline")
+    pools.wait(60)
+    pools.poll()
+    place = next(place for place in pools.storage.rows["pools"] if place[1] == "alpha")
+    row, etag = pools.storage.rows["pools"][place]
+    pools.storage.rows["pools"][place] = ({**row, "pool0": b"x"}, etag)
+    pools.processes = [pools.started(), pools.started()]
+    pools.wait(60)
+    pool.deleted = pools.now()
+    pools.poll()
+    assert not pools.known().resources
+    found = usage(pools)
+    assert found == {"idle": 600 + 660, "offline": 60 + 30, "ready": 30}
 
 
 def test_a_pool_re_created_under_its_id_goes_on_with_its_ledger(pools: PoolWorld) -> None:
