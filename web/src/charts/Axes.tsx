@@ -8,16 +8,18 @@ interface CountAxisProps {
   y: Scale;
   left: number;
   right: number;
+  /** The text of a tick, by default its number in a short form. */
+  format?: (tick: number) => string;
 }
 
-export function CountAxis({ ticks, y, left, right }: CountAxisProps) {
+export function CountAxis({ ticks, y, left, right, format = formatCompact }: CountAxisProps) {
   return (
     <g class="axis" aria-hidden="true">
       {ticks.map((tick) => (
         <g key={tick}>
           <line class={tick ? "grid" : "base"} x1={left} x2={right} y1={y(tick)} y2={y(tick)} />
           <text x={left - 8} y={y(tick)} dy="0.32em" text-anchor="end">
-            {formatCompact(tick)}
+            {format(tick)}
           </text>
         </g>
       ))}
