@@ -11,7 +11,7 @@ const LAYERS = [
   ["api", "routing"],
   ["ui"],
   ["charts", "export", "nodes"],
-  ["events", "retirements"],
+  ["cost", "events", "retirements"],
   ["telemetry"],
   ["job", "jobs", "pool", "schedule"],
   ["pools"],

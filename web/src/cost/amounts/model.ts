@@ -1,0 +1,67 @@
+// The costs of an account's nodes, in the API's JSON. Names of groups come from outside: only shown as text.
+
+/** The groupings of the page, by the API's names. */
+export const GROUPINGS = ["pool", "job", "schedule", "vmSize", "class"] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+/** How the cost of time that no task held is shared among jobs, the default first. */
+export const SHARINGS = ["proportional", "even", "none"] as const;
+export type Sharing = (typeof SHARINGS)[number];
+
+/** Money, with six digits after the point, and seconds of nodes by cost class. */
+export interface CostSum {
+  /** Null where no time has a price; without unpriced and uncertain time. */
+  amount: number | null;
+  wastedAmount: number;
+  /** A job's share of time that no task held. */
+  sharedAmount: number;
+  /** The price of time in which nobody watched. */
+  uncertainAmount: number;
+  unpricedSeconds: number;
+  amounts: Record<string, number>;
+  nodeSeconds: Record<string, number>;
+}
+
+export interface CostStep {
+  from: string;
+  to: string;
+  cost: CostSum;
+}
+
+/** `name` is "" for what belongs to no job or schedule, and for nodes of unknown size. Steps without costs are absent. */
+export interface CostGroup {
+  name: string;
+  cost: CostSum;
+  steps: CostStep[];
+}
+
+/** Seconds of nodes without a price; `detail` is a sentence about the reason. */
+export interface Unpriced {
+  vmSize: string;
+  dedicated: boolean;
+  seconds: number;
+  reason: string;
+  detail: string;
+}
+
+/** The answer of `GET accounts/{account}/cost`; the groups are in the order of their amounts, the largest first. */
+export interface AccountCost {
+  account: string;
+  currency: string;
+  asOf: string | null;
+  from: string;
+  to: string;
+  groupBy: string;
+  step: string;
+  cost: CostSum;
+  steps: CostStep[];
+  value: CostGroup[];
+  unpriced: Unpriced[];
+  /** Days (UTC), such as "2026-11-29", without stored usage. */
+  missingDays: string[];
+}
+
+/** Whether jobs bear a share of time that no task held. */
+export function hasShares(groupBy: string): boolean {
+  return groupBy === "job" || groupBy === "schedule";
+}
