@@ -1,6 +1,7 @@
 // The page: shows the list or the detail page that its address names.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { CostPage } from "./cost/CostPage.tsx";
 import { EventsPage } from "./events/EventsPage.tsx";
 import { JobPage } from "./job/JobPage.tsx";
 import { JobsPage } from "./jobs/JobsPage.tsx";
@@ -10,12 +11,12 @@ import { PoolsPage } from "./pools/PoolsPage.tsx";
 import { RetirementsPage } from "./retirements/RetirementsPage.tsx";
 import { readJobView } from "./routing/jobView.ts";
 import { type Navigate, Navigation } from "./routing/Link.tsx";
-import { addressOfDetail, addressOfList, isKnownAddress, type Route, readRoute, type Tab } from "./routing/routes.ts";
+import { addressOfDetail, addressOfList, hasDetails, isKnownAddress, type Route, readRoute, type Tab } from "./routing/routes.ts";
 import { SchedulePage } from "./schedule/SchedulePage.tsx";
 import { SchedulesPage } from "./schedule/SchedulesPage.tsx";
 import { TooltipLayer } from "./ui/text/Tooltip.tsx";
 
-const LIST_PAGES = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, events: EventsPage, retirements: RetirementsPage };
+const LIST_PAGES = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, cost: CostPage, events: EventsPage, retirements: RetirementsPage };
 /** Detail pages by tab; the job's page is separate, as it has a view of its own. */
 const DETAIL_PAGES: Partial<Record<Tab, typeof PoolPage>> = { pools: PoolPage, schedules: SchedulePage };
 
@@ -38,7 +39,7 @@ export function App() {
     const { tab, account, id } = previous.current;
     previous.current = route;
     window.scrollTo(0, route.id === null ? (positions.current[route.tab]?.top ?? 0) : 0);
-    if (id !== null && route.id === null && route.tab === tab && tab !== "events" && tab !== "retirements")
+    if (id !== null && route.id === null && route.tab === tab && hasDetails(tab))
       focusOn(addressOfDetail(tab, account, id));
   }, [keyOf(route)]);
 

@@ -40,7 +40,8 @@ class Canned:
     "queue", "startup", "pool", "nodes", "nodestates", "history", "pooltelemetry", "autoscaleruns", "node" and
     "telemetry" (of any node). `schedules` are full answers by account id; broken parts are "schedules" and
     "schedule". `events` are the same for every account, the latest first, and `ingestion` is the state of their
-    ingestion; broken parts have the same names. The next `cut` tables break off in the middle.
+    ingestion; broken parts have the same names. `costs` are answers by grouping; the broken part is "cost". The next
+    `cut` tables break off in the middle.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -66,6 +67,7 @@ class Canned:
     events: list[dict[str, Any]] = field(default_factory=list)
     retirements: list[dict[str, Any]] = field(default_factory=list)
     unknown_images: list[dict[str, Any]] = field(default_factory=list)
+    costs: dict[str, dict[str, Any]] = field(default_factory=dict)
     ingestion: dict[str, Any] | None = None
     broken: dict[str, tuple[int, str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -163,7 +165,7 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
         entries = [_of_account(entry, *query.get("account", [])) for entry in canned.retirements]
         return 200, {"value": entries, "unknownImages": canned.unknown_images}
     account, *job = [unquote(part) for part in path.split("/")[3:]]
-    others = {"pools": pools_answer, "jobschedules": _schedules, "events": _events, "ingestion": _events}
+    others = {"pools": pools_answer, "jobschedules": _schedules, "cost": _costs, **_EVENT_PARTS}
     if job[0] in others:
         return others[job[0]](canned, path, [account, *job[1:]], query)
     if len(job) > 1:
@@ -264,6 +266,17 @@ def _events(canned: Canned, path: str, _: list[str], query: dict[str, list[str]]
         following = urlencode({**wanted, "continuation": rows[size - 1]["id"]})
         body["nextLink"] = f"https://elsewhere.invalid{path}?{following}"
     return 200, body
+
+
+_EVENT_PARTS = {"events": _events, "ingestion": _events}
+
+
+def _costs(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """Answers a request for the costs of the account that they name."""
+    if broken := canned.broken.get("cost"):
+        return refusal(*broken)
+    found = canned.costs.get(query["groupBy"][0])
+    return (200, found | {"account": names[0]}) if found else refusal(404, f"There is no account '{names[0]}' here.")
 
 
 def _paged(canned: Canned, path: str, rows: list[dict[str, Any]], query: dict[str, list[str]]) -> dict[str, Any]:

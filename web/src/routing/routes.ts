@@ -1,9 +1,12 @@
-// The route that the page's address names: a list of jobs, pools, schedules, events or retirements, or one entry of a list.
+// The route that the page's address names: a list of jobs, pools or schedules, the costs, events or retirements, or one entry of a list.
 
-export const TABS = ["jobs", "pools", "schedules", "events", "retirements"] as const;
+export const TABS = ["jobs", "pools", "schedules", "cost", "events", "retirements"] as const;
 export type Tab = (typeof TABS)[number];
+/** A tab whose entries have no detail pages; jobs and pools may be filters there. */
+const PLAIN_TABS = ["cost", "events", "retirements"] as const;
+type PlainTab = (typeof PLAIN_TABS)[number];
 /** A tab whose entries have detail pages. */
-type DetailTab = Exclude<Tab, "events" | "retirements">;
+type DetailTab = Exclude<Tab, PlainTab>;
 
 /** The query parameter with an entry's id, by tab. */
 const ID_PARAMETERS: Record<DetailTab, string> = { jobs: "job", pools: "pool", schedules: "schedule" };
@@ -21,11 +24,16 @@ export function isKnownAddress(): boolean {
   return /^\/(index\.html)?$/.test(location.pathname) && (!view || TABS.some((each) => each === view));
 }
 
+export function hasDetails(tab: Tab): tab is DetailTab {
+  return tab in ID_PARAMETERS;
+}
+
 export function readRoute(): Route {
   const query = new URLSearchParams(location.search);
   const account = query.get("account") ?? "";
   const view = query.get("view");
-  if (view === "events" || view === "retirements") return { tab: view, account, id: null }; // jobs and pools filter
+  const plain = PLAIN_TABS.find((each) => each === view);
+  if (plain) return { tab: plain, account, id: null };
   const tab = account && (Object.keys(ID_PARAMETERS) as DetailTab[]).find((each) => query.get(ID_PARAMETERS[each]));
   if (tab) return { tab, account, id: query.get(ID_PARAMETERS[tab]) };
   return { tab: TABS.find((each) => each === view) ?? "jobs", account, id: null };

@@ -31,6 +31,12 @@ test("a job is a filter in the list of events", () => {
   assert.deepEqual(readRoute(), { tab: "events", account: "scope", id: null });
 });
 
+test("costs are a page of their own, also of an account", () => {
+  goTo("?view=cost&account=scope&groupBy=job");
+  assert.deepEqual(readRoute(), { tab: "cost", account: "scope", id: null });
+  assert.ok(isKnownAddress());
+});
+
 test("an unknown view and another path are unknown addresses", () => {
   goTo("?view=nodes");
   assert.ok(!isKnownAddress());

@@ -1,0 +1,166 @@
+"""The page of costs, with a canned API: amounts, waste, days that aren't known, groupings, accounts, and a phone."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.canned.canned_api import Canned
+from tests.e2e.canned.canned_cost import MISSING, UNPRICED, UNWATCHED, cost
+
+OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
+HOSTILE = "<img src=x onerror=document.title='broken'>"
+POOLS = [HOSTILE, *(f"pool-{number}" for number in range(9))]
+
+
+@pytest.fixture
+def costs(render: Canned) -> Canned:
+    render.costs = {
+        "pool": cost(POOLS),
+        "job": cost(["render", ""], "job"),
+        "schedule": cost(["nightly", ""], "schedule"),
+        "vmSize": cost(["standard_d4s_v5"], "vmSize"),
+        "class": cost(["succeeded", "idle", "failed"], "class"),
+    }
+    return render
+
+
+def show(page: Page, canned: Canned, query: str = "") -> None:
+    page.goto(f"{canned.url}/?view=cost{query}")
+    expect(page.get_by_test_id("cost-tile")).to_be_visible()
+
+
+def chart(page: Page) -> Locator:
+    return page.get_by_role("slider", name="Day; arrow keys move it")
+
+
+def day(back: int) -> str:
+    return (datetime.now(UTC) - timedelta(days=back)).date().isoformat()
+
+
+def money(amount: float) -> str:
+    return f"${amount:,.2f}"
+
+
+def test_tiles_and_groups_have_the_apis_amounts(page: Page, costs: Canned) -> None:
+    show(page, costs)
+    answer: dict[str, Any] = costs.costs["pool"]
+    expect(page.get_by_test_id("total")).to_have_text(money(answer["cost"]["amount"]))
+    expect(page.get_by_test_id("wasted")).to_have_text(money(answer["cost"]["wastedAmount"]))
+    expect(page.get_by_test_id("today")).to_have_text(money(answer["steps"][-1]["cost"]["amount"]))
+    expect(page.get_by_test_id("yesterday")).to_have_text(money(answer["steps"][-2]["cost"]["amount"]))
+    expect(page.get_by_test_id("without-price")).to_have_text(re.compile(r"^[1-9].* h$"))
+    expect(page.get_by_test_id("cost-basis")).to_contain_text("Estimated from list prices")
+    expect(page.get_by_test_id("cost-basis")).to_contain_text("No usage is stored for 1 day:")
+    rows = page.get_by_test_id("cost-groups").locator("tbody tr")
+    expect(rows).to_have_count(10)
+    for row, group in ((rows.nth(0), answer["value"][0]), (rows.nth(9), answer["value"][9])):
+        expect(row.locator("th")).to_have_text(group["name"])
+        expect(row.locator("td").nth(0)).to_have_text(money(group["cost"]["amount"]))
+    expect(rows.nth(1).get_by_role("link")).to_have_attribute("href", "?account=demo&pool=pool-0")
+    expect(page.get_by_test_id("unpriced")).to_contain_text("The retail list has several meters")
+    expect(page.get_by_role("link", name="Costs as CSV")).to_have_attribute(
+        "href", re.compile("groupBy=pool&format=csv$")
+    )
+    expect(page).to_have_title("Cost · Batchscope")
+
+
+def test_waste_comes_first_and_the_dearest_of_it(page: Page, costs: Canned) -> None:
+    show(page, costs)
+    expect(page.locator("h3").first).to_have_text("Wasted")
+    classes = page.get_by_test_id("waste").locator("> li")
+    found = [each.get_attribute("data-class") for each in classes.all()]
+    assert found == ["idle", "failed", "idleSlots", "interrupted", "startTaskFailed"]
+    expect(classes.nth(0)).to_contain_text(money(costs.costs["pool"]["cost"]["amounts"]["idle"]))
+
+
+def test_what_isnt_known_is_hatched(page: Page, costs: Canned) -> None:
+    show(page, costs)
+    expect(page.locator(f"[data-day='{day(MISSING)}'] .gap")).to_have_count(1)
+    expect(page.locator(f"[data-day='{day(UNPRICED)}'] .cost-no-price")).to_have_count(2)
+    expect(page.locator(f"[data-day='{day(UNWATCHED)}'] .cost-uncertain")).to_have_count(1)
+    expect(page.locator(f"[data-day='{day(0)}'] rect:is(.gap, .cost-no-price, .cost-uncertain)")).to_have_count(0)
+    expect(page.locator(f"[data-day='{day(0)}'] .cost-block")).to_have_count(7)
+
+
+def test_the_keyboard_reads_each_day_and_a_table_has_the_same_numbers(page: Page, costs: Canned) -> None:
+    show(page, costs)
+    readout = page.get_by_test_id("cost-readout")
+    expect(readout).to_have_text("Sums of the range")
+    chart(page).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(readout).to_contain_text(money(costs.costs["pool"]["steps"][-1]["cost"]["amount"]))
+    for _ in range(MISSING):
+        page.keyboard.press("ArrowLeft")
+    expect(readout).to_contain_text("no usage stored")
+    expect(chart(page)).to_have_attribute("aria-valuetext", re.compile("no usage stored$"))
+    page.keyboard.press("Home")
+    expect(chart(page)).to_have_attribute("aria-valuenow", "0")
+    page.keyboard.press("Escape")
+    expect(readout).to_have_text("Sums of the range")
+    page.get_by_text("Show as table").click()
+    rows = page.get_by_role("region", name="Costs by day as a table").locator("tbody tr")
+    expect(rows).to_have_count(14)
+    expect(rows.nth(0).locator("td").nth(0)).to_have_text(money(costs.costs["pool"]["steps"][-1]["cost"]["amount"]))
+    expect(rows.nth(MISSING).locator("td").nth(0)).to_have_text("no usage stored")
+    expect(rows.nth(UNPRICED).locator("td").nth(0)).to_have_text("no price")
+
+
+def test_the_view_is_in_the_address_and_in_the_request(page: Page, costs: Canned) -> None:
+    show(page, costs)
+    groups = page.get_by_role("navigation", name="Group by")
+    groups.get_by_role("link", name="Job").click()
+    expect(page.get_by_role("columnheader", name="Shared")).to_be_visible()
+    expect(page.locator("[data-group=''] th")).to_have_text("no job")
+    page.get_by_role("combobox").select_option("none")
+    expect(page).to_have_url(re.compile("view=cost.*groupBy=job.*sharing=none"))
+    page.get_by_role("navigation", name="Range").get_by_role("link", name="7 d").click()
+    expect(page).to_have_url(re.compile("range=7d"))
+    expect(page.get_by_role("navigation", name="Range").locator("[aria-current]")).to_have_text("7 d")
+    asked = f"/api/accounts/demo/cost?from={day(6)}T00%3A00%3A00Z&groupBy=job&sharing=none"
+    expect(page.locator("main .contents")).to_have_attribute("aria-busy", "false")
+    assert asked in costs.asked
+    groups.get_by_role("link", name="Class").click()
+    expect(page.locator("[data-group=idle] th")).to_have_text("idle nodes")
+    expect(page.get_by_role("combobox")).to_have_count(0)
+
+
+def test_several_accounts_are_chosen_from(page: Page, costs: Canned) -> None:
+    costs.accounts = [*costs.accounts, costs.accounts[0] | {"id": "other", "name": "other"}]
+    show(page, costs)
+    heading = page.get_by_test_id("cost-tile").get_by_role("heading")
+    expect(heading).to_have_text("demo")
+    page.get_by_role("combobox", name="Account").select_option("other")
+    expect(heading).to_have_text("other")
+    expect(page).to_have_url(re.compile("account=other"))
+
+
+def test_nothing_stored_and_nothing_priced_are_said_in_words(page: Page, costs: Canned) -> None:
+    pool = costs.costs["pool"]
+    nothing = {"amount": 0, "amounts": {}, "nodeSeconds": {}, "wastedAmount": 0}
+    every = [day(back) for back in range(14)]
+    costs.costs["pool"] = pool | {
+        "value": [], "steps": [], "unpriced": [], "cost": pool["cost"] | nothing, "asOf": None, "missingDays": every,
+    }  # fmt: skip
+    show(page, costs)
+    expect(page.get_by_test_id("no-usage")).to_be_visible()
+    expect(page.get_by_test_id("total")).to_have_text("\N{EN DASH}")
+    costs.broken["cost"] = (400, f"That's too long: {HOSTILE}")
+    page.reload()
+    expect(page.get_by_test_id("cost-problem")).to_contain_text(HOSTILE)
+    costs.broken["cost"] = (404, "There is no account 'nobody' here.")
+    page.goto(f"{costs.url}/?view=cost&account=nobody")
+    expect(page.get_by_test_id("no-such-account")).to_contain_text("There is no account 'nobody' here.")
+
+
+def test_the_page_fits_on_a_phone(page: Page, costs: Canned) -> None:
+    page.set_viewport_size({"width": 380, "height": 800})
+    costs.costs["pool"] = cost([f"{'long-name-' * 12}{number}" for number in range(60)])
+    show(page, costs)
+    expect(page.get_by_text("Showing 50 of 60 groups.")).to_be_visible()
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator("[data-group]")).to_have_count(60)
+    page.get_by_text("Show as table").click()
+    assert page.evaluate(OVERFLOW) <= 0

@@ -1,0 +1,101 @@
+// The page of an account's costs: waste first, then by day and by group, and what has no price.
+
+import { useEffect } from "preact/hooks";
+import type { Account, Page } from "../api/model.ts";
+import { type Polled, usePolled } from "../api/usePolled.ts";
+import { CsvButton } from "../export/CsvButton.tsx";
+import { addressOfList } from "../routing/routes.ts";
+import { NotFound } from "../ui/page/DetailPage.tsx";
+import { PolledContents } from "../ui/page/PolledContents.tsx";
+import { Shell } from "../ui/page/Shell.tsx";
+import { TitledCard } from "../ui/page/TitledCard.tsx";
+import { barsOf, type CostBars } from "./amounts/bars.ts";
+import { wordsOf } from "./amounts/groups.ts";
+import type { AccountCost } from "./amounts/model.ts";
+import { CostControls } from "./CostControls.tsx";
+import { CostPanel } from "./CostPanel.tsx";
+import { CostTile } from "./CostTile.tsx";
+import { pathOfCost, readCostView } from "./costView.ts";
+import { GroupTable } from "./GroupTable.tsx";
+import { UnpricedList } from "./UnpricedList.tsx";
+import { WasteList } from "./WasteList.tsx";
+
+const INTERVAL_MS = 60_000;
+
+export function CostPage() {
+  const view = readCostView();
+  const accounts = usePolled<Page<Account>>({ path: "/api/accounts", intervalMs: INTERVAL_MS });
+  const known = accounts.value?.value ?? [];
+  const account = view.account || (known[0]?.id ?? "");
+  const path = pathOfCost(account, view);
+  const queryKey = JSON.stringify([account, view]);
+  const cost = usePolled<AccountCost>({ path, queryKey, intervalMs: INTERVAL_MS, enabled: account !== "" });
+  useEffect(() => {
+    document.title = "Cost · Batchscope";
+  }, []);
+  const shown = account ? cost : accounts;
+  return (
+    <Shell tab="cost" account={view.account} result={shown} showsErrors={account !== ""} retry={shown.retry}>
+      <CostControls view={{ ...view, account }} accounts={known.map(({ id }) => id)}>
+        {account && <CsvButton href={`${path}&format=csv`} file={`${account}-cost.csv`} noun="costs" several={false} about={null} />}
+      </CostControls>
+      {account ? <Costs polled={cost} /> : <NoAccount accounts={accounts} />}
+    </Shell>
+  );
+}
+
+function NoAccount({ accounts: { value, failure } }: { accounts: Polled<Page<Account>> }) {
+  if (!value) return failure ? null : <p class="empty">Loading…</p>;
+  return <p class="empty">No account is monitored.</p>;
+}
+
+function Costs({ polled }: { polled: Polled<AccountCost> }) {
+  const { value, failure } = polled;
+  if (failure?.status === 404 && !value)
+    return <NotFound name="account" failure={failure} back={addressOfList("cost", {})} />;
+  return (
+    <PolledContents polled={polled} name="cost" title="Cost">
+      {(cost) => <CostContents cost={cost} />}
+    </PolledContents>
+  );
+}
+
+function CostContents({ cost }: { cost: AccountCost }) {
+  const bars = barsOf(cost);
+  return (
+    <>
+      <CostTile cost={cost} days={bars.days} />
+      {bars.days.every(({ isMissing }) => isMissing) ? <NothingStored /> : <Parts cost={cost} bars={bars} />}
+    </>
+  );
+}
+
+function NothingStored() {
+  return (
+    <p class="empty" data-testid="no-usage">
+      No usage is stored for this range. It is rolled up every hour from the nodes and tasks that polls saw.
+    </p>
+  );
+}
+
+function Parts({ cost, bars }: { cost: AccountCost; bars: CostBars }) {
+  const { noun } = wordsOf(cost.groupBy);
+  return (
+    <>
+      <TitledCard title="Wasted" name="waste">
+        <WasteList cost={cost} />
+      </TitledCard>
+      <TitledCard title={`By day and ${noun}`} name="cost-by-day">
+        <CostPanel bars={bars} currency={cost.currency} />
+      </TitledCard>
+      <TitledCard title={`By ${noun}`} name="cost-by-group">
+        <GroupTable cost={cost} />
+      </TitledCard>
+      {cost.unpriced.length > 0 && (
+        <TitledCard title="Without a price" name="cost-unpriced">
+          <UnpricedList unpriced={cost.unpriced} />
+        </TitledCard>
+      )}
+    </>
+  );
+}
