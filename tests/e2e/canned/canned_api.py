@@ -40,8 +40,8 @@ class Canned:
     "queue", "startup", "pool", "nodes", "nodestates", "history", "pooltelemetry", "autoscaleruns", "node" and
     "telemetry" (of any node). `schedules` are full answers by account id; broken parts are "schedules" and
     "schedule". `events` are the same for every account, the latest first, and `ingestion` is the state of their
-    ingestion; broken parts have the same names. `costs` are answers by grouping; the broken part is "cost". The next
-    `cut` tables break off in the middle.
+    ingestion; broken parts have the same names. `costs` are answers by grouping, and "summary"; the broken part is
+    "cost". The next `cut` tables break off in the middle.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -275,7 +275,7 @@ def _costs(canned: Canned, path: str, names: list[str], query: dict[str, list[st
     """Answers a request for the costs of the account that they name."""
     if broken := canned.broken.get("cost"):
         return refusal(*broken)
-    found = canned.costs.get(query["groupBy"][0])
+    found = canned.costs.get(query["groupBy"][0] if len(names) == 1 else names[1])
     return (200, found | {"account": names[0]}) if found else refusal(404, f"There is no account '{names[0]}' here.")
 
 

@@ -54,6 +54,18 @@ def test_a_hostile_display_name_is_shown_as_text(stack: RunningStack, page: Page
     assert jobs_of(stack)["hostile"]["displayName"] == HOSTILE
 
 
+def test_costs_are_read_by_every_grouping(stack: RunningStack, page: Page) -> None:
+    page.goto(f"{stack.dashboard}?view=cost")
+    expect(page.get_by_test_id("cost-basis")).to_contain_text("not the bill", timeout=SOON)
+    expect(page.get_by_test_id("cost-tile").get_by_role("heading")).to_have_text(stack.account.name)
+    groupings = page.get_by_role("navigation", name="Group by")
+    for name in ("Job", "Schedule", "VM size", "Class", "Pool"):
+        groupings.get_by_role("link", name=name).click()
+        expect(groupings.locator("[aria-current]")).to_have_text(name)
+        expect(page.locator("main .contents")).to_have_attribute("aria-busy", "false")
+        expect(page.get_by_test_id("cost-problem")).to_have_count(0)
+
+
 def test_the_page_of_the_api_fits_a_narrow_screen(stack: RunningStack, page: Page) -> None:
     page.set_viewport_size({"width": 380, "height": 800})
     page.goto(f"{stack.api}/docs")

@@ -23,6 +23,7 @@ def costs(render: Canned) -> Canned:
         "schedule": cost(["nightly", ""], "schedule"),
         "vmSize": cost(["standard_d4s_v5"], "vmSize"),
         "class": cost(["succeeded", "idle", "failed"], "class"),
+        "summary": {"currency": "USD", "month": 60, "forecast": {"amount": 90, "low": 80, "high": 120, "days": 7}},
     }
     return render
 
@@ -51,6 +52,8 @@ def test_tiles_and_groups_have_the_apis_amounts(page: Page, costs: Canned) -> No
     expect(page.get_by_test_id("wasted")).to_have_text(money(answer["cost"]["wastedAmount"]))
     expect(page.get_by_test_id("today")).to_have_text(money(answer["steps"][-1]["cost"]["amount"]))
     expect(page.get_by_test_id("yesterday")).to_have_text(money(answer["steps"][-2]["cost"]["amount"]))
+    expect(page.get_by_test_id("month")).to_have_text("$60.00")
+    expect(page.get_by_test_id("cost-tile")).to_contain_text("about $90.00 by its end, $80.00 to $120.00")
     expect(page.get_by_test_id("without-price")).to_have_text(re.compile(r"^[1-9].* h$"))
     expect(page.get_by_test_id("cost-basis")).to_contain_text("Estimated from list prices")
     expect(page.get_by_test_id("cost-basis")).to_contain_text("No usage is stored for 1 day:")

@@ -2,6 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import type { Account, Page } from "../api/model.ts";
+import { pathOfAccount } from "../api/paths.ts";
 import { type Polled, usePolled } from "../api/usePolled.ts";
 import { CsvButton } from "../export/CsvButton.tsx";
 import { addressOfList } from "../routing/routes.ts";
@@ -11,7 +12,7 @@ import { Shell } from "../ui/page/Shell.tsx";
 import { TitledCard } from "../ui/page/TitledCard.tsx";
 import { barsOf, type CostBars } from "./amounts/bars.ts";
 import { wordsOf } from "./amounts/groups.ts";
-import type { AccountCost } from "./amounts/model.ts";
+import type { AccountCost, CostSummary } from "./amounts/model.ts";
 import { CostControls } from "./CostControls.tsx";
 import { CostPanel } from "./CostPanel.tsx";
 import { CostTile } from "./CostTile.tsx";
@@ -61,10 +62,11 @@ function Costs({ polled }: { polled: Polled<AccountCost> }) {
 }
 
 function CostContents({ cost }: { cost: AccountCost }) {
+  const summary = usePolled<CostSummary>({ path: pathOfAccount(cost.account, "cost/summary"), intervalMs: INTERVAL_MS });
   const bars = barsOf(cost);
   return (
     <>
-      <CostTile cost={cost} days={bars.days} />
+      <CostTile cost={cost} days={bars.days} summary={summary.fresh ? summary.value : null} />
       {bars.days.every(({ isMissing }) => isMissing) ? <NothingStored /> : <Parts cost={cost} bars={bars} />}
     </>
   );

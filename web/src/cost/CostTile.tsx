@@ -1,4 +1,4 @@
-// The tile with an account's costs: of the range, of today and yesterday, wasted, and how much time has no price.
+// The tile with an account's costs: of the range, of today, yesterday and the month, wasted, and how much time has no price.
 
 import { plural } from "../format/numbers.ts";
 import { Age } from "../ui/text/Age.tsx";
@@ -6,11 +6,18 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import type { CostDay } from "./amounts/bars.ts";
 import { weekdayText } from "./amounts/days.ts";
-import type { AccountCost } from "./amounts/model.ts";
+import type { AccountCost, CostSummary } from "./amounts/model.ts";
 import { formatMoney, microsOf } from "./amounts/money.ts";
-import { amountText, hoursText, missingText, shareText, totalText } from "./amounts/texts.ts";
+import { amountText, forecastText, hoursText, missingText, shareText, totalText } from "./amounts/texts.ts";
 
-export function CostTile({ cost, days }: { cost: AccountCost; days: readonly CostDay[] }) {
+interface TileProps {
+  cost: AccountCost;
+  days: readonly CostDay[];
+  /** Null until it is read. */
+  summary: CostSummary | null;
+}
+
+export function CostTile({ cost, days, summary }: TileProps) {
   const { account, asOf, currency, cost: sum } = cost;
   const yesterday = days.at(-2);
   const isKnown = sum.amount !== null && days.some(({ total }) => total !== null);
@@ -30,6 +37,11 @@ export function CostTile({ cost, days }: { cost: AccountCost; days: readonly Cos
         />
         <DayFigure name="Today" day={days.at(-1)} currency={currency} detail="so far" />
         <DayFigure name="Yesterday" day={yesterday} currency={currency} detail={yesterday ? weekdayText(yesterday.date) : ""} />
+        <KeyFigure
+          name="Month"
+          value={summary && formatMoney(microsOf(summary.month), summary.currency)}
+          detail={summary ? forecastText(summary) : ""}
+        />
         <KeyFigure
           name="Wasted"
           value={isKnown ? formatMoney(microsOf(sum.wastedAmount), currency) : null}

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { barsOf } from "../../src/cost/amounts/bars.ts";
 import { billedSeconds, classNamed } from "../../src/cost/amounts/classes.ts";
 import { addressOfGroup, groupLabel } from "../../src/cost/amounts/groups.ts";
-import { amountText, dayReadout, hoursText, missingText, shareText, totalText } from "../../src/cost/amounts/texts.ts";
+import { amountText, dayReadout, forecastText, hoursText, missingText, shareText, totalText } from "../../src/cost/amounts/texts.ts";
 import { wasteOf } from "../../src/cost/amounts/waste.ts";
 import { addressOfCost, pathOfCost, readCostView } from "../../src/cost/costView.ts";
 import { serverClock } from "../../src/time/clock.ts";
@@ -110,6 +110,18 @@ test("a day without any price says for how long", () => {
   assert.ok(last);
   assert.equal(totalText(last, "USD"), "no price");
   assert.equal(dayReadout(last, parts, 3, "USD"), "Sun 29 Nov: no price; for 2 h of nodes");
+});
+
+test("a month has a forecast with its band, or the reason why there is none", () => {
+  const forecast = { amount: 90, low: 80.5, high: 1200, days: 7 };
+  assert.equal(
+    forecastText({ currency: "EUR", month: 60, forecast }),
+    "about €90.00 by its end, €80.50 to €1,200.00",
+  );
+  assert.equal(
+    forecastText({ currency: "EUR", month: 60, forecast: null }),
+    "so far; a forecast needs three full days",
+  );
 });
 
 test("missing days are said as spans", () => {

@@ -61,6 +61,22 @@ export interface AccountCost {
   missingDays: string[];
 }
 
+/** The month's costs at its end, with each day left like the mean, cheapest and dearest of the last full `days`. */
+export interface CostForecast {
+  amount: number;
+  low: number;
+  high: number;
+  days: number;
+}
+
+/** The answer of `GET accounts/{account}/cost/summary`, about days and the month (UTC) so far. */
+export interface CostSummary {
+  currency: string;
+  month: number;
+  /** Null before three full days are known. */
+  forecast: CostForecast | null;
+}
+
 /** Whether jobs bear a share of time that no task held. */
 export function hasShares(groupBy: string): boolean {
   return groupBy === "job" || groupBy === "schedule";

@@ -3,7 +3,7 @@
 import { formatRate, formatShare, plural } from "../../format/numbers.ts";
 import type { CostDay, CostPart } from "./bars.ts";
 import { daysText, weekdayText } from "./days.ts";
-import type { AccountCost } from "./model.ts";
+import type { AccountCost, CostSummary } from "./model.ts";
 import { formatMoney, microsOf } from "./money.ts";
 
 const HOUR_SECONDS = 3600;
@@ -21,6 +21,13 @@ export function shareText(part: number, whole: number | null): string {
 /** Money that may be unknown: "no price" then. */
 export function amountText(amount: number | null, currency: string): string {
   return amount === null ? "no price" : formatMoney(microsOf(amount), currency);
+}
+
+/** "about $90.00 by its end, $80.00 to $120.00", or why there is no forecast of the month. */
+export function forecastText({ forecast, currency }: CostSummary): string {
+  if (!forecast) return "so far; a forecast needs three full days";
+  const [amount, low, high] = [forecast.amount, forecast.low, forecast.high].map((each) => amountText(each, currency));
+  return `about ${amount} by its end, ${low} to ${high}`;
 }
 
 /** A day's total in words: "no usage stored", "no price", or the amount. */
