@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 import pytest
@@ -22,15 +23,22 @@ PROFILE = "virtualMachineConfiguration.hardwareProfile"
 VCPUS = {"standard_d4s_v5": 4, "standard_e4as_v5": 4, "standard_hb120rs_v3": 120, "standard_unheard": None}
 SLOTS = 4
 
+
+def _node(given: dict[str, Any]) -> Node:
+    return Node(**given)
+
+
 _NODES = st.lists(
-    st.builds(
-        Node,
-        id=st.uuids().map(str),
-        state=st.sampled_from(["idle", "running", "creating", "unusable", "preempted", "deallocated"]),
-        slots=st.integers(0, SLOTS),
-        vm_size=st.sampled_from([*VCPUS, ""]),
-    ),
+    st.fixed_dictionaries(
+        {
+            "id": st.integers(0, 10**6).map(str),
+            "state": st.sampled_from(["idle", "running", "creating", "unusable", "preempted", "deallocated"]),
+            "slots": st.integers(0, SLOTS),
+            "vm_size": st.sampled_from([*VCPUS, ""]),
+        }
+    ).map(_node),
     max_size=12,
+    unique_by=lambda node: node.id,
 )
 
 
