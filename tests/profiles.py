@@ -1,10 +1,12 @@
 """The search effort of property tests, set by `HYPOTHESIS_PROFILE`, which tests/conftest.py loads for all tests.
 
 It is `quick` (the default, the same examples every time), `fast` (fewer of them, for `dev.py test --fast`), `nightly`
-(random examples, and the searches marked with `nightly`, for `dev.py test --nightly`) or `long`.
+(random examples, all cases of the grids that `share_of` thins, and the searches marked with `nightly`, for `dev.py test
+--nightly`) or `long`.
 """
 
 import os
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +19,14 @@ MAX_SHRINKING_SECONDS = 10
 
 nightly = pytest.mark.skipif(not NIGHTLY, reason="a search of the nightly lane: dev.py test --nightly")
 """Marks searches that check nothing that other tests of each run don't check with chosen examples."""
+
+
+def share_of[T](cases: Sequence[T], every: int) -> Sequence[T]:
+    """Returns each `every`-th case, always the same ones; all of them in the nightly lane.
+
+    For grids of inputs that differ in little, in which a fault shows in many cases.
+    """
+    return cases if NIGHTLY else cases[::every]
 
 
 def load_profile() -> None:

@@ -10,6 +10,7 @@ from shared.domain.events.event_records import parse_event
 from shared.domain.redaction.redaction import redacted_begin
 from shared.services.events.event_intake import MAX_LINE, _sample
 from tests.domain.support.bounded import megabytes, quick
+from tests.profiles import share_of
 
 _SECONDS = 5
 _MAX = 250_000
@@ -28,14 +29,29 @@ def record(properties: dict[str, Any]) -> bytes:
     return json.dumps(envelope).encode()
 
 
+def _of(token: str, size: int) -> str:
+    """Returns a token again and again, up to a size in JSON."""
+    return token * (size // (len(json.dumps(token)) - 2))
+
+
+def _takes_no_longer(token: str, properties: dict[str, Any]) -> None:
+    with quick(_SECONDS, token):
+        parse_event(record(properties))
+
+
 @pytest.mark.parametrize("token", TOKENS)
 def test_a_record_of_one_token_takes_no_longer_than_others(token: str) -> None:
-    size = len(json.dumps(token)) - 2
-    value = token * (_MAX // size)
-    part = value[: _MAX // 16 // size * len(token)]
-    for properties in ({"id": value}, {value: 1}, {f"p{number}": part + str(number) for number in range(15)}):
-        with quick(_SECONDS, token):
-            parse_event(record(properties))
+    _takes_no_longer(token, {"id": _of(token, _MAX)})
+
+
+@pytest.mark.parametrize("token", share_of(TOKENS, 3))
+def test_a_record_with_a_name_of_one_token_takes_no_longer_either(token: str) -> None:
+    _takes_no_longer(token, {_of(token, _MAX): 1})
+
+
+@pytest.mark.parametrize("token", share_of(TOKENS, 3))
+def test_a_record_with_many_values_of_one_token_takes_no_longer_either(token: str) -> None:
+    _takes_no_longer(token, {f"p{number}": _of(token, _MAX // 16) + str(number) for number in range(15)})
 
 
 @pytest.mark.parametrize("token", TOKENS)

@@ -1,6 +1,6 @@
-"""The rules alone notice planted breakages: here a sixth, all unsafe ones, and all that take two of something.
+"""The rules alone notice planted breakages: all unsafe ones, all that take two of something, and a twelfth of the rest.
 
-`dev.py prove infra` plants all of them.
+The nightly lane and `dev.py prove infra` plant all of them.
 """
 
 from pathlib import Path
@@ -11,10 +11,11 @@ from local.dev.system.checkout import HERE
 from tests.infra.breakages.breakages import BREAKAGES
 from tests.infra.breakages.planting import Breakage, copy_parts
 from tests.infra.rules.rules import TABLES, first_fault
+from tests.profiles import share_of
 
 _UNSAFE = [breakage for breakage in BREAKAGES if breakage.unsafe]
 _OTHERS = [breakage for breakage in BREAKAGES if not breakage.unsafe]
-_PLANTED = dict.fromkeys((*_OTHERS[::6], *(breakage for breakage in _OTHERS if breakage.always)))
+_PLANTED = dict.fromkeys((*share_of(_OTHERS, 12), *(breakage for breakage in _OTHERS if breakage.always)))
 
 
 @pytest.fixture(scope="module")
