@@ -29,9 +29,14 @@ def share_of[T](cases: Sequence[T], every: int) -> Sequence[T]:
     return cases if NIGHTLY else cases[::every]
 
 
+def deep_examples() -> int:
+    """Returns the examples of the app's core: histories of the delta algorithm, of counters, and of uploads."""
+    return max(settings().max_examples, 100)
+
+
 def load_profile() -> None:
     patience = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
-    for name, examples in (("fast", 20), ("quick", 100)):
+    for name, examples in (("fast", 20), ("quick", 40)):
         settings.register_profile(
             name, max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=patience
         )

@@ -13,6 +13,7 @@ from agent.upload.blob_series import MAX_ENDED
 from agent.upload.spool import Limits
 from tests.agent.upload.append_service import FAULTS, AppendService, served
 from tests.agent.upload.rig import Agent, DiedError, DyingDisk, SteppedClock, lines_of, texts
+from tests.profiles import deep_examples
 
 ACTIONS = some.sampled_from(
     ["put", "put", "step", "step", "step", "crash", "lose position", "read-only", "writable"]
@@ -79,7 +80,7 @@ def lived(
     return story
 
 
-@settings(max_examples=settings().max_examples * 2 // 5)
+@settings(max_examples=deep_examples() * 2 // 5)
 @given(
     some.lists(ACTIONS, min_size=20, max_size=40),
     some.lists(some.sampled_from((*["none"] * 20, *FAULTS)), min_size=20, max_size=60),

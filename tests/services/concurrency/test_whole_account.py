@@ -16,7 +16,7 @@ from shared.domain.jobs.snapshots import JobSnapshot
 from shared.errors import BatchUnreachableError
 from shared.services.pools import pool_rounds
 from shared.services.reading.incarnation import Incarnation
-from tests.profiles import nightly
+from tests.profiles import deep_examples, nightly
 from tests.services.concurrency.whole_account import Visit, WholeAccount, sources_of
 from tests.services.fakes.memory_tables import Fault
 from tests.services.fakes.truth import ACTIVE, COMPLETED, RUNNING
@@ -184,7 +184,7 @@ histories = given(
 )
 
 
-@settings(max_examples=settings().max_examples // 4)
+@settings(max_examples=deep_examples() // 4)
 @histories
 def test_claims_of_several_hosts_about_an_account_are_always_true(
     hosts: int, ahead: Sequence[int], short_read: int, script: Script
