@@ -10,8 +10,11 @@ import pytest
 
 from local.azurite import StorageAddresses
 from tests.e2e.live.stack import RunningStack, running_stack
+from tests.profiles import NIGHTLY
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+EXAMPLES, SECONDS = (50, 600) if NIGHTLY else (6, 180)
+"""The made-up requests for each operation and phase, and how long these may take."""
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +31,14 @@ def test_no_request_made_up_from_the_document_breaks_the_contract(
     own: RunningStack, tmp_path: Path, chosen: str
 ) -> None:
     program = Path(sys.executable).with_name("schemathesis")
-    options = ["--checks", CHECKS, "--max-examples", "15", "--seed", "1", "--no-color", chosen]
+    options = ["--checks", CHECKS, "--max-examples", str(EXAMPLES), "--seed", "1", "--no-color", chosen]
     done = subprocess.run(
         [program, "run", f"{own.api}/openapi.json", *options],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
-        timeout=180,
+        timeout=SECONDS,
     )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr
     assert re.search(r"(\d+) generated, \1 passed", done.stdout), done.stdout[-5000:]
