@@ -76,7 +76,7 @@ def _text(hour: int, amounts: UsageAmounts) -> bytes:
 def _ledger(packed: bytes) -> UsageLedger:
     since, as_of, starts, days, *later = msgspec.msgpack.decode(packed)
     hours = {hour: _amounts(sizes) for day in days for hour, sizes in orjson.loads(zlib.decompress(day))}
-    pool = msgspec.convert(later[0], DeletedPool) if later else None
+    pool = msgspec.convert(later[0], DeletedPool | None) if later else None
     return UsageLedger(int(since), int(as_of), hours, dict(starts), pool)
 
 

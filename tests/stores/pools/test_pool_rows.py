@@ -422,7 +422,7 @@ def test_a_full_usage_ledger_takes_few_bytes_and_only_changed_days_are_packed_ag
 def test_classes_of_a_later_version_count_as_unknown() -> None:
     kind = UsageKind("unknown", True, "a")
     text = orjson.dumps([[498_679, {"a": [{"unknown": 2, "hibernated": 3}, {}]}]])
-    column = msgspec.msgpack.encode([1, 2, {}, [zlib.compress(text)], "added later"])
+    column = msgspec.msgpack.encode([1, 2, {}, [zlib.compress(text)], None, "added later"])
     assert usage_of({"usage0": column}) == UsageLedger(1, 2, {498_679: {kind: 5}})
 
 
