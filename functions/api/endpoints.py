@@ -53,6 +53,7 @@ ENDPOINTS = (
     Endpoint("pools.pools", "get_node", "GET", f"{POOL}/nodes/{{node}}"),
     Endpoint("cost.account_cost", "get_account_cost", "GET", f"{ACCOUNT}/cost"),
     Endpoint("cost.cost_summary", "get_cost_summary", "GET", f"{ACCOUNT}/cost/summary"),
+    Endpoint("cost.job_cost", "get_job_cost", "GET", f"{JOB}/cost"),
     Endpoint("pools.pool_queue", "get_pool_queue", "GET", f"{POOL}/queue"),
     Endpoint("pools.pool_startup", "get_pool_startup", "GET", f"{POOL}/startup"),
     Endpoint("pools.pool_cost", "get_pool_cost", "GET", f"{POOL}/cost"),

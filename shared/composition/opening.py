@@ -150,7 +150,7 @@ async def open_services(settings: Settings) -> Services:
         usage=UsageQueries(registry, pools, stores.nodes),
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
         prices=price_queries,
-        costs=CostQueries(registry, stores.usage_days, price_queries),
+        costs=CostQueries(registry, queries, stores.usage_days, price_queries),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,
         housekeeping=HousekeepingService(

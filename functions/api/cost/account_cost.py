@@ -21,7 +21,7 @@ from shared.services.cost.cost_queries import CostReport
 
 _Step = Annotated[timedelta, Meta(description="P1D, or PT1H for seven days at most.")]
 _Grouping = Annotated[Grouping, Meta(description="What each group is.")]
-_Sharing = Annotated[
+SharingParameter = Annotated[
     Sharing,
     Meta(description="How the cost of time that no task held is shared among the jobs of its pool and day."),
 ]
@@ -36,7 +36,7 @@ class AccountCostQuery(Query):
     until: Time | UnsetType = field(default=UNSET, name="to")
     step: _Step | UnsetType = UNSET
     group_by: _Grouping = field(default="pool", name="groupBy")
-    sharing: _Sharing = "proportional"
+    sharing: SharingParameter = "proportional"
     format: Format = "json"
 
     @property
@@ -140,9 +140,9 @@ def _answer(report: CostReport, group_by: Grouping) -> AccountCostAnswer:
         until=report.wanted.until,
         group_by=group_by,
         step=format_duration(step),
-        cost=_sum(table.total.total),
-        steps=_steps(table.total, step),
-        value=[CostGroupAnswer(name=name, cost=_sum(one.total), steps=_steps(one, step)) for name, one in groups],
+        cost=cost_sum(table.total.total),
+        steps=cost_steps(table.total, step),
+        value=[_group(name, one, step) for name, one in groups],
         unpriced=[
             UnpricedAnswer(
                 vm_size=size, dedicated=dedicated, seconds=time / 1000, reason=reason, detail=NO_PRICE[reason]
@@ -153,14 +153,18 @@ def _answer(report: CostReport, group_by: Grouping) -> AccountCostAnswer:
     )
 
 
-def _steps(group: CostGroup, step: timedelta) -> list[CostStepAnswer]:
+def _group(name: str, group: CostGroup, step: timedelta) -> CostGroupAnswer:
+    return CostGroupAnswer(name=name, cost=cost_sum(group.total), steps=cost_steps(group, step))
+
+
+def cost_steps(group: CostGroup, step: timedelta) -> list[CostStepAnswer]:
     return [
-        CostStepAnswer(since=at.astimezone(UTC), until=at + step, cost=_sum(found))
+        CostStepAnswer(since=at.astimezone(UTC), until=at + step, cost=cost_sum(found))
         for at, found in sorted(group.steps.items())
     ]
 
 
-def _sum(found: CostSum) -> CostSumAnswer:
+def cost_sum(found: CostSum) -> CostSumAnswer:
     return CostSumAnswer(
         amount=None if found.amount is None else rounded(found.amount),
         wasted_amount=rounded(found.wasted),

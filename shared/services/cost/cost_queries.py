@@ -7,17 +7,21 @@ from decimal import Decimal
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
-from shared.domain.cost.cost_groups import CostTable, Grouping, cost_table
+from shared.domain.cost.cost_groups import CostGroup, CostTable, Grouping, cost_table
 from shared.domain.cost.cost_summary import CostSummary, cost_summary, days_of_summary
+from shared.domain.cost.job_costs import JobForecast, TaskCost, job_cost, job_forecast, task_cost
 from shared.domain.cost.priced_days import PricedDay, Sharing
 from shared.domain.cost.usage_days import DAY
+from shared.domain.reports.reports import JobReport
 from shared.errors import HistoryRangeError
 from shared.services.accounts.registry import Registry
 from shared.services.prices.price_queries import PriceQueries
+from shared.services.queries.queries import Queries
 from shared.stores.usage_days import Part, UsageDayStore
 
 MAX_DAYS, MAX_HOURLY_DAYS = 400, 7
 _DEFAULT_DAYS = 30
+_JOBS: tuple[Part, ...] = ("jobs",)
 _ERA = date(1970, 1, 1).toordinal()
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 
@@ -68,9 +72,26 @@ class CostSummaryReport:
     unpriced: int
 
 
+@dataclass(frozen=True, slots=True)
+class JobCostReport:
+    """A job's costs so far, by day; `task` and `forecast` are None where too few tasks completed, or none is left.
+
+    `first` is the first day that counts, in days since 1970.
+    """
+
+    report: JobReport
+    currency: str
+    first: int
+    as_of: datetime | None
+    cost: CostGroup
+    task: TaskCost | None
+    forecast: JobForecast | None
+
+
 class CostQueries:
-    def __init__(self, registry: Registry, days: UsageDayStore, prices: PriceQueries) -> None:
+    def __init__(self, registry: Registry, jobs: Queries, days: UsageDayStore, prices: PriceQueries) -> None:
         self._registry = registry
+        self._jobs = jobs
         self._days = days
         self._prices = prices
 
@@ -89,6 +110,22 @@ class CostQueries:
         as_of = from_milliseconds(max(day.as_of for day in stored.values())) if stored else None
         return CostSummaryReport(account, prices.currency, as_of, cost_summary(amounts, now.date()), unpriced)
 
+    async def of_job(self, account_id: str, job_id: str, sharing: Sharing) -> JobCostReport:
+        """Returns a job's costs since its creation. Raises NotFoundError, StorageError."""
+        report = await self._jobs.job(account_id, job_id)
+        created, today = report.job.facts.creation_time, to_milliseconds(await self._registry.clock.now()) // DAY
+        first = max(to_milliseconds(created) // DAY, today + 1 - MAX_DAYS)
+        stored = await self._days.load(report.account.key, range(first, today + 1), _JOBS)
+        prices = await self._prices.table(report.account)
+        cost = job_cost((PricedDay(day, prices) for day in stored.values()), report.job.key, sharing)
+        snapshot = report.job.snapshot
+        statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
+        task = task_cost(cost.total, snapshot.counts, statistics.runs) if snapshot and statistics else None
+        as_of = from_milliseconds(max(day.as_of for day in stored.values())) if stored else None
+        is_over = snapshot is None or snapshot.counts.completed == snapshot.counts.total
+        forecast = job_forecast(cost.total, snapshot.counts, task) if snapshot and task and not is_over else None
+        return JobCostReport(report, prices.currency, first, as_of, cost, task, forecast)
+
     async def of_account(
         self,
         account_id: str,
@@ -105,7 +142,7 @@ class CostQueries:
         of_jobs = grouping in {"job", "schedule"}
         if of_jobs and wanted.hourly:
             raise HistoryRangeError("Costs of jobs are known by day: leave the step out, or take P1D.", target="step")
-        parts: tuple[Part, ...] = ("jobs",) if of_jobs else ("hours",) if wanted.hourly else ()
+        parts: tuple[Part, ...] = _JOBS if of_jobs else ("hours",) if wanted.hourly else ()
         stored = await self._days.load(account.key, wanted.days, parts)
         prices = await self._prices.table(account)
         found = [stored[day] for day in wanted.days if day in stored]

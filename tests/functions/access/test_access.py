@@ -78,6 +78,7 @@ ROUTES = {
     "list_autoscale_runs": Route(f"{_POOL}/autoscaleruns", "/api/accounts/demo/pools/none/autoscaleruns", READERS, 404),
     "list_nodes": Route(f"{_POOL}/nodes", "/api/accounts/demo/pools/none/nodes", READERS, 404),
     "get_account_cost": Route(f"{_ACCOUNT}/cost", "/api/accounts/demo/cost", READERS),
+    "get_job_cost": Route(f"{_JOB}/cost", "/api/accounts/demo/jobs/none/cost", READERS, 404),
     "get_cost_summary": Route(f"{_ACCOUNT}/cost/summary", "/api/accounts/demo/cost/summary", READERS),
     "list_prices": Route(f"{_ACCOUNT}/prices", "/api/accounts/demo/prices", READERS),
     "list_retirements": Route("api/retirements", "/api/retirements", READERS),

@@ -49,6 +49,7 @@ CASES = {
     "list_pools": [f"{_ACCOUNT}/pools", f"{_ACCOUNT}/pools?format=csv"],
     "get_pool": [_POOL],
     "get_account_cost": ["accounts/{account}/cost"],
+    "get_job_cost": [f"{_JOB}/cost"],
     "get_cost_summary": ["accounts/{account}/cost/summary"],
     "list_autoscale_runs": [f"{_POOL}/autoscaleruns"],
     "list_nodes": [f"{_POOL}/nodes"],

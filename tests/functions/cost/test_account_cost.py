@@ -120,6 +120,19 @@ async def test_money_is_node_seconds_times_the_emulators_price_and_every_groupin
     assert float(classes["amount"]) == pytest.approx(seconds / 3600 * prices["dedicated"], rel=1e-6)
 
 
+async def test_a_jobs_own_cost_is_that_of_its_group_with_a_task_and_a_forecast(staged: World) -> None:
+    groups = {one["name"]: one["cost"] for one in (await _cost(staged, groupBy="job", sharing="even"))["value"]}
+    for job in ("first", "second"):
+        own = (await staged.get(f"accounts/demo/jobs/{job}/cost?sharing=even")).body
+        assert own["cost"] == groups[job]
+        assert [step["cost"] for step in own["steps"]] == [own["cost"]]
+    first, second = [(await staged.get(f"accounts/demo/jobs/{job}/cost")).body for job in ("first", "second")]
+    assert (first["forecast"], second["task"], second["forecast"]) == (None, None, None)
+    held = sum(first["cost"]["amounts"][name] for name in ("succeeded",))
+    assert first["task"]["mean"] == pytest.approx(held / 30, abs=2e-6)
+    assert (await staged.get("accounts/demo/jobs/none-at-all/cost")).status == 404
+
+
 async def test_hours_add_up_to_the_day_and_a_second_roll_up_changes_nothing(staged: World) -> None:
     day, hours = await _cost(staged), await _cost(staged, step="PT1H")
     assert hours["cost"] == day["cost"]
