@@ -17,10 +17,11 @@ from local.batch_emulator.wire.usage import UsageWindow, account_usage
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World, begin_anew
 from tests.functions.pools.shown_pools import polled, true_nodes
+from tests.profiles import NIGHTLY
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 POLL = 60.0
-HOURS = 12
+HOURS = 12 if NIGHTLY else 4
 CONFLICT = 409
 CLASSES = {
     "creating": "starting", "starting": "starting", "waitingforstarttask": "startTask",
@@ -94,7 +95,7 @@ class Churn:
         for minute in range(int(HOURS * 3_600 / POLL)):
             if minute % 25 == 10:
                 await self._act(minute)
-            if minute == 400:
+            if minute == HOURS * 25:
                 await self.world.batch.begin_delete_pool(self.names["brief"])
             self.world.advance(POLL)
             await polled(self.world)
@@ -122,7 +123,7 @@ class Churn:
 
 
 @pytest.mark.parametrize("seed", [1])
-async def test_half_a_day_of_churn_has_the_seconds_of_the_emulators_own_log(world: World, seed: int) -> None:
+async def test_hours_of_churn_have_the_seconds_of_the_emulators_own_log(world: World, seed: int) -> None:
     churn = Churn(world, seed)
     await polled(world)
     await churn.begin()
