@@ -23,7 +23,7 @@ class CostSum:
     """Sums over lines: milliseconds of nodes and money by cost class, and milliseconds that have no price.
 
     `shared` is the part of the money that is a job's share of time that no task held. Money of unwatched time is in
-    `uncertain` alone, as nobody knows whether there was a machine.
+    `uncertain` alone, as it is unknown whether there was a machine.
     """
 
     times: Counter[str] = field(default_factory=Counter)

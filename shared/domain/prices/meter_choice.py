@@ -21,7 +21,7 @@ def chosen_item(
 ) -> RetailItem | NoPriceReason:
     """Returns the row by which a node of a size in a region, both in lower case, is billed now.
 
-    Rows that break a rule are dropped, whatever else they say; of each meter the newest row counts, and of several
+    Rows that break a rule are dropped; of each meter the newest row counts, and of several
     meters the primary ones. Several with different prices are none.
     """
     left: Sequence[RetailItem] = rows.items

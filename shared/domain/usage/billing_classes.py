@@ -1,6 +1,6 @@
 """Billing classes: what a second of a node counts as, by the node's state.
 
-A virtual machine costs from its creation until it is gone, in whatever state it is, except for preempted and
+A virtual machine costs from its creation until it is gone, in any state, except for preempted and
 deallocated nodes, which have none (docs of Azure Virtual Machines, "States and billing"; of Batch, "Plan to manage
 costs"). What Batch calls a state in a future version counts as `unknown`.
 """

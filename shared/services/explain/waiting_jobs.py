@@ -69,7 +69,7 @@ class WaitingJobs:
         await asyncio.gather(*map(guarded, sorted(self.registry.accounts.values(), key=self._passed_at)))
 
     def _passed_at(self, account: Account) -> datetime:
-        """Returns the time of the last pass that this process knows, long ago without one."""
+        """Returns the time of the last pass in this process's memory, long ago without one."""
         known = self._last.get(account.key)
         return known.at if known and known.at else _NEVER
 

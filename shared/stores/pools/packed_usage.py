@@ -1,6 +1,6 @@
 """The column of a pool's usage ledger in the head of its nodes: its days, each compressed on its own.
 
-A ledger has a hundred hours, of which a write changes the last one or two, so the days before aren't packed again.
+A ledger has a hundred hours. A write changes the last one or two, so the days before aren't packed again.
 """
 
 import zlib

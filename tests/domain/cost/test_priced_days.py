@@ -1,4 +1,4 @@
-"""Money of days: parts add up to the whole, whatever is shared, and nothing without a price gets one."""
+"""Money of days: parts add up to the whole, with any sharing, and nothing without a price gets one."""
 
 from collections import Counter
 from datetime import UTC, datetime

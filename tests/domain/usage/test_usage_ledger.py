@@ -1,4 +1,4 @@
-"""Each moment of a node counts as exactly one billing class, whatever lists show and however its stamps are off."""
+"""Each moment of a node counts as exactly one billing class, in any order of lists and with any stamps."""
 
 from collections import Counter
 from collections.abc import Mapping

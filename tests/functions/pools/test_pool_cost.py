@@ -73,7 +73,7 @@ def resize(dedicated: int, spot: int) -> models.BatchPoolResizeOptions:
 
 
 class Churn:
-    """Three pools, of which a seeded user and chance change something all the time; one is deleted."""
+    """Three pools that a seeded user and chance change all the time; one is deleted."""
 
     def __init__(self, world: World, seed: int) -> None:
         self.world = world
