@@ -49,11 +49,11 @@ class WaitingJobs:
     async def run(self, *, turn: timedelta, budget: timedelta) -> None:
         """Makes the passes that are due, those of accounts that waited longest first.
 
-        No account is begun after `turn`, so that the next polls aren't late, and no job after `budget`. Failures are
-        logged: the next run goes on.
+        No account is begun after `turn` and no job after two of them, nor after `budget`, so that the next polls aren't
+        late. Failures are logged: the next run goes on.
         """
         time = asyncio.get_running_loop().time
-        last_begin, deadline = time() + turn.total_seconds(), time() + budget.total_seconds()
+        last_begin, deadline = time() + turn.total_seconds(), time() + min(2 * turn, budget).total_seconds()
         gate = asyncio.Semaphore(_ACCOUNTS_AT_ONCE)
 
         async def guarded(account: Account) -> None:
@@ -83,8 +83,8 @@ class WaitingJobs:
             return
         with reads_shared():
             watch, last = await self.registry.watch_and_round(account.key)
-            if watch.monitoring.off_reason or last is None or not last.was_run:
-                return
+            if watch.monitoring.off_reason or last is None or not (last.was_run and last.succeeded):
+                return  # an account that doesn't answer would hold up those that do
             jobs = await self.stores.jobs.load_all(account.key)
             waiting = {key: job for key, job in jobs.items() if waiting_tasks(job)}
             found = await self._causes(account, before.next_jobs(waiting, _MAX_EXPLAINED), deadline)

@@ -163,6 +163,27 @@ async def test_an_account_that_gets_no_turn_before_the_next_polls_has_the_first_
     assert (await world.jobs())["lost"]["waiting"]["cause"] == "poolMissing"
 
 
+async def test_an_account_whose_round_failed_is_asked_nothing_about_waiting_jobs_until_one_succeeds(
+    world: World,
+) -> None:
+    await add_job(world.batch, "lost", pool="nowhere")
+    await add_tasks(world.batch, 3, job="lost")
+    world.advance(300)
+    await world.app.fire("tick")
+    as_of = (await world.jobs())["lost"]["waiting"]["asOf"]
+    world.advance(400)
+    world.emulator.faults.all.append(Fault(path="/jobs", status=500))
+    asked = world.emulator.counters["GET /pools/{poolId}"]["requests"]
+    await world.app.fire("tick")
+    assert world.emulator.counters["GET /pools/{poolId}"]["requests"] == asked
+    assert (await world.jobs())["lost"]["waiting"]["asOf"] == as_of
+    world.emulator.faults.all.clear()
+    world.advance(100)
+    await world.app.fire("tick")
+    assert world.emulator.counters["GET /pools/{poolId}"]["requests"] > asked
+    assert (await world.jobs())["lost"]["waiting"]["asOf"] > as_of
+
+
 async def test_a_job_in_which_no_task_waits_is_not_explained(world: World) -> None:
     await add_job(world.batch, "idle", pool="nowhere")
     world.advance(120)
