@@ -98,7 +98,7 @@ class UsageRollups:
         self, account: Account, before: UsageDay, pools: Sequence[_PoolNodes], jobs: Sequence[Job], now: int
     ) -> UsageDay:
         """Returns a day as it is known now."""
-        end, as_of = (before.day + 1) * DAY, min([now, *(one.as_of for one in pools if one.pool)])
+        end, as_of = (before.day + 1) * DAY, min([now, *(one.as_of for one in pools if one.pool and one.as_of)])
         settled = settled_hours(before, as_of)
         tasks = await self._tasks(account, before, pools, jobs, known=min(now, end), settled=settled)
         hours, found = {**before.hours}, {**before.pools}
@@ -164,11 +164,12 @@ def _has_ended(pools: Sequence[_PoolNodes], day: int) -> bool:
 
 
 def _may_have_run(job: Job, hours: range) -> bool:
-    """Returns whether tasks of a job may have run within hours since 1970."""
+    """Returns whether tasks of a job may have run within hours since 1970: one runs now, or changed since."""
     start, end = from_milliseconds(hours.start * HOUR), from_milliseconds(hours.stop * HOUR)
-    if job.snapshot is None or job.facts.creation_time >= end:
+    snapshot = job.snapshot
+    if snapshot is None or job.facts.creation_time >= end:
         return False
-    return job.is_live or (job.deleted_at or job.facts.state_transition_time) >= start
+    return snapshot.counts.running + snapshot.counts.preparing > 0 or snapshot.moved_at >= start
 
 
 def _ran_since(start: int) -> Wanted:

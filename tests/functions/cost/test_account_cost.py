@@ -3,6 +3,7 @@
 import csv
 import io
 from collections import Counter
+from collections.abc import AsyncGenerator
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +13,7 @@ from azure.batch import models
 
 from local.batch_emulator.core.stamps import SECOND, stamp
 from local.batch_emulator.http.usage import usage
+from shared.services.tasks.leaf_reader import LeafReader, Slice
 from tests.emulator.support.staging import add_job, add_tasks
 from tests.functions.conftest import World
 
@@ -195,3 +197,26 @@ async def test_a_table_has_a_line_for_each_group_day_and_class(staged: World) ->
 async def test_a_bad_parameter_is_named_with_a_sentence(staged: World, query: str, target: str) -> None:
     answer = await staged.get(f"accounts/demo/cost?{query}")
     assert (answer.status, answer.body["error"]["target"]) == (400, target)
+
+
+async def test_jobs_whose_tasks_rest_are_not_read_again_at_each_roll_up(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _stage(world)
+    read, slices = list[str](), LeafReader.slices
+
+    def noted(self: LeafReader, account_id: str, job_id: str, **given: Any) -> AsyncGenerator[Slice]:
+        read.append(job_id)
+        return slices(self, account_id, job_id, **given)
+
+    monkeypatch.setattr(LeafReader, "slices", noted)
+    for _ in range(3):
+        world.advance(3600)
+        await world.app.fire("tick")
+        await world.app.fire("housekeeping")
+    assert {"first", "second"} <= set(read)  # until their hours are settled
+    read.clear()
+    world.advance(3600)
+    await world.app.fire("tick")
+    await world.app.fire("housekeeping")
+    assert "first" not in read
