@@ -75,7 +75,6 @@ class Services:
     pools: PoolQueries
     pool_queues: PoolQueues
     start_ups: StartUpQueries
-    usage: UsageQueries
     retirements: RetirementQueries
     prices: PriceQueries
     costs: CostQueries
@@ -119,6 +118,7 @@ async def open_services(settings: Settings) -> Services:
         settings.price_entries,
     )
     reader = PriceReader(settings.accounts, stores, RetailPrices(prices.url), prices)
+    usage = UsageQueries(registry, pools, stores.nodes)
     price_queries, rollups = PriceQueries(registry, stores, prices), UsageRollups(stores, walk, prices)
 
     def explaining(shared: SharedEvidence | None = None) -> Explanations:
@@ -147,10 +147,9 @@ async def open_services(settings: Settings) -> Services:
         pools=pools,
         pool_queues=PoolQueues(queries, tasks, pools, stores.dependencies),
         start_ups=StartUpQueries(registry, pools, events, stores),
-        usage=UsageQueries(registry, pools, stores.nodes),
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
         prices=price_queries,
-        costs=CostQueries(registry, queries, stores.usage_days, price_queries),
+        costs=CostQueries(registry, queries, usage, stores.usage_days, price_queries),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,
         housekeeping=HousekeepingService(

@@ -1,7 +1,8 @@
-"""GET accounts/{account}/pools/{pool}/cost: the seconds of a pool's nodes by what they count as."""
+"""GET accounts/{account}/pools/{pool}/cost: a pool's node seconds by what they count as, and their cost."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from functions.api.endpoints import POOL
 from functions.api.jobs.history import HistoryQuery, SpanAnswer
@@ -9,9 +10,12 @@ from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, RouteRequest, RouteResponse, Routes
 from shared.domain.core.stamps import format_duration
+from shared.domain.cost.pool_costs import BilledCost
 from shared.domain.usage.billing_classes import BILLED, BillingClass
 from shared.domain.usage.usage_steps import UsageStep
-from shared.services.queries.usage_queries import UsageReport
+from shared.services.cost.cost_queries import PoolCostReport
+
+_DIGITS = Decimal("1e-6")
 
 
 class CostQuery(HistoryQuery):
@@ -33,10 +37,12 @@ class BilledSecondsAnswer(Answer):
 
 
 class PoolCostStepAnswer(SpanAnswer):
-    """The node seconds of a step."""
+    """The node seconds of a step, and the money for billed ones; null where no price is known for any of them."""
 
     node_seconds: NodeSecondsAnswer
     billed_seconds: BilledSecondsAnswer
+    amount: Decimal | None
+    unpriced_seconds: float | None
 
 
 class PoolCostLine(SpanAnswer):
@@ -52,7 +58,8 @@ class PoolCostAnswer(SpanAnswer):
     """A pool's node seconds within a range, in total and by step.
 
     They are known from `knownSince` on and as of `asOf`, both null before the first poll that counts. A deleted pool
-    has them for four days after its last one.
+    has them for four days after its last one. `amount` is the money for billed seconds, without `unpricedSeconds`; both
+    are null for a deleted pool whose size and system are forgotten.
     """
 
     account: str
@@ -63,6 +70,9 @@ class PoolCostAnswer(SpanAnswer):
     step: str
     node_seconds: NodeSecondsAnswer
     billed_seconds: BilledSecondsAnswer
+    amount: Decimal | None
+    unpriced_seconds: float | None
+    currency: str
     value: list[PoolCostStepAnswer]
 
 
@@ -71,34 +81,49 @@ def add_pool_cost(routes: Routes) -> None:
     async def get_pool_cost(call: RouteRequest[CostQuery, None]) -> PoolCostAnswer | RouteResponse:
         """Returns how long a pool's nodes ran tasks, were idle, started, or were there for nothing, by the hour."""
         services = await call.services()
-        found = await services.usage.of_pool(call.path["account"], call.path["pool"], **call.query.range)
+        found = await services.costs.of_pool(call.path["account"], call.path["pool"], **call.query.range)
         if call.query.format == "csv":
-            return csv_reply(Page(value=[line for step in found.steps for line in _lines(step)]), PoolCostLine)
+            return csv_reply(Page(value=[line for step in found.usage.steps for line in _lines(step)]), PoolCostLine)
         return _answer(found)
 
 
-def _answer(report: UsageReport) -> PoolCostAnswer:
+def _answer(report: PoolCostReport) -> PoolCostAnswer:
+    usage = report.usage
     return PoolCostAnswer(
-        account=report.account_id,
-        pool=report.pool_id,
-        deleted=report.deleted,
-        as_of=report.as_of,
-        known_since=report.since,
-        since=report.total.since,
-        until=report.total.until,
-        step=format_duration(timedelta(hours=report.wanted.step)),
-        node_seconds=_node_seconds(report.total),
-        billed_seconds=_billed_seconds(report.total),
-        value=[
-            PoolCostStepAnswer(
-                since=step.since,
-                until=step.until,
-                node_seconds=_node_seconds(step),
-                billed_seconds=_billed_seconds(step),
-            )
-            for step in report.steps
-        ],
+        account=usage.account.id,
+        pool=usage.pool_id,
+        deleted=usage.facts is None,
+        as_of=usage.as_of,
+        known_since=usage.since,
+        since=usage.total.since,
+        until=usage.total.until,
+        step=format_duration(timedelta(hours=usage.wanted.step)),
+        node_seconds=_node_seconds(usage.total),
+        billed_seconds=_billed_seconds(usage.total),
+        amount=_amount(report.total),
+        unpriced_seconds=_unpriced(report.total),
+        currency=report.currency,
+        value=[_step(step, cost) for step, cost in zip(usage.steps, report.steps, strict=True)],
     )
+
+
+def _step(step: UsageStep, cost: BilledCost | None) -> PoolCostStepAnswer:
+    return PoolCostStepAnswer(
+        since=step.since,
+        until=step.until,
+        node_seconds=_node_seconds(step),
+        billed_seconds=_billed_seconds(step),
+        amount=_amount(cost),
+        unpriced_seconds=_unpriced(cost),
+    )
+
+
+def _amount(cost: BilledCost | None) -> Decimal | None:
+    return None if cost is None or cost.known is None else cost.known.quantize(_DIGITS)
+
+
+def _unpriced(cost: BilledCost | None) -> float | None:
+    return None if cost is None else _seconds(cost.unpriced)
 
 
 def _node_seconds(step: UsageStep) -> NodeSecondsAnswer:

@@ -10,13 +10,16 @@ from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.cost_groups import CostGroup, CostTable, Grouping, cost_table
 from shared.domain.cost.cost_summary import CostSummary, cost_summary, days_of_summary
 from shared.domain.cost.job_costs import JobForecast, TaskCost, job_cost, job_forecast, task_cost
+from shared.domain.cost.pool_costs import BilledCost, billed_costs
 from shared.domain.cost.priced_days import PricedDay, Sharing
 from shared.domain.cost.usage_days import DAY
 from shared.domain.reports.reports import JobReport
 from shared.errors import HistoryRangeError
 from shared.services.accounts.registry import Registry
+from shared.services.cost.pool_days import pool_day
 from shared.services.prices.price_queries import PriceQueries
 from shared.services.queries.queries import Queries
+from shared.services.queries.usage_queries import UsageQueries, UsageReport
 from shared.stores.usage_days import Part, UsageDayStore
 
 MAX_DAYS, MAX_HOURLY_DAYS = 400, 7
@@ -88,9 +91,22 @@ class JobCostReport:
     forecast: JobForecast | None
 
 
+@dataclass(frozen=True, slots=True)
+class PoolCostReport:
+    """A pool's node seconds, and what they cost: in total, and in each step; None where prices can't be looked up."""
+
+    usage: UsageReport
+    currency: str
+    total: BilledCost | None
+    steps: Sequence[BilledCost | None]
+
+
 class CostQueries:
-    def __init__(self, registry: Registry, jobs: Queries, days: UsageDayStore, prices: PriceQueries) -> None:
+    def __init__(
+        self, registry: Registry, jobs: Queries, usage: UsageQueries, days: UsageDayStore, prices: PriceQueries
+    ) -> None:
         self._registry = registry
+        self._usage = usage
         self._jobs = jobs
         self._days = days
         self._prices = prices
@@ -125,6 +141,24 @@ class CostQueries:
         is_over = snapshot is None or snapshot.counts.completed == snapshot.counts.total
         forecast = job_forecast(cost.total, snapshot.counts, task) if snapshot and task and not is_over else None
         return JobCostReport(report, prices.currency, first, as_of, cost, task, forecast)
+
+    async def of_pool(
+        self,
+        account_id: str,
+        pool_id: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        step: timedelta | None = None,
+    ) -> PoolCostReport:
+        """Returns a pool's node seconds and their costs. Raises NotFoundError, HistoryRangeError, StorageError."""
+        usage = await self._usage.of_pool(account_id, pool_id, since=since, until=until, step=step)
+        pool = pool_day(usage.facts, usage.ledger, self._prices.region_of(usage.account))
+        prices = await self._prices.table(usage.account)
+        if pool is None:
+            return PoolCostReport(usage, prices.currency, None, [None] * len(usage.steps))
+        steps = billed_costs(usage.hours, usage.wanted, pool, prices)
+        return PoolCostReport(usage, prices.currency, sum(steps, BilledCost()), steps)
 
     async def of_account(
         self,

@@ -21,17 +21,17 @@ from shared.domain.cost.day_rollups import (
     settled_hours,
     usage_by_hour,
 )
-from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, PoolDay, UsageDay, summed
+from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, UsageDay, summed
 from shared.domain.jobs.jobs import Job
 from shared.domain.leaves.leaf_summaries import remembered
 from shared.domain.pools.pools import Pool
-from shared.domain.prices.pool_prices import system_named, system_of
 from shared.domain.prices.price_settings import PriceSettings
 from shared.domain.tasks.job_statistics import MINUTE
 from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.timeline.timeline import runs_of
 from shared.errors import CacheConflictError, NotFoundError, UnreadableError
 from shared.log import logger
+from shared.services.cost.pool_days import pool_day
 from shared.services.tasks.leaf_reader import LeafReader, Wanted
 from shared.stores.pools.nodes import StoredNodes
 from shared.stores.stores import Stores
@@ -101,9 +101,10 @@ class UsageRollups:
         end, as_of = (before.day + 1) * DAY, min([now, *(one.as_of for one in pools if one.pool and one.as_of)])
         settled = settled_hours(before, as_of)
         tasks = await self._tasks(account, before, pools, jobs, known=min(now, end), settled=settled)
-        hours, found = {**before.hours}, {**before.pools}
+        hours, found, region = {**before.hours}, {**before.pools}, self._settings.region_of(account)
         for one in pools:
-            usage = self._pool_usage(account, one, before.pools.get(one.key))
+            facts = one.pool.facts if one.pool else None
+            usage = pool_day(facts, one.stored.usage, region) or before.pools.get(one.key)
             if one.stored.usage and usage:
                 total = one.stored.usage.total(one.stored.nodes, one.as_of)
                 new = usage_by_hour(total, tasks.pools.get(one.key, {}), before.day, usage.slots_per_node)
@@ -118,16 +119,6 @@ class UsageRollups:
             settled=settled,
             is_final=settled == HOURS or now >= end + _GIVEN_UP,
         )
-
-    def _pool_usage(self, account: Account, one: _PoolNodes, before: PoolDay | None) -> PoolDay | None:
-        """Returns what determines a pool's prices; that of a deleted pool is in its ledger, or was before."""
-        region, gone = self._settings.region_of(account), one.stored.usage.pool if one.stored.usage else None
-        if one.pool:
-            facts = one.pool.facts
-            return PoolDay(facts.id, facts.slots_per_node, region, *system_of(facts))
-        if gone is None:
-            return before
-        return PoolDay(gone.id, gone.slots_per_node, region, *system_named(gone.os, gone.license))
 
     async def _tasks(
         self,

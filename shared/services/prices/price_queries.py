@@ -62,6 +62,10 @@ class PriceQueries:
         """Returns the prices that count for an account, at any time. Raises StorageError."""
         return self._table(account, await self._stored(account))
 
+    def region_of(self, account: Account) -> str | None:
+        """Returns the region whose prices count for an account, None where it isn't known."""
+        return self._settings.region_of(account)
+
     async def problem(self) -> str:
         """Returns a sentence on retail prices that can't be read; empty without any. Raises StorageError."""
         if not any(self._settings.requests_for(account) for account in self._registry.accounts.values()):

@@ -135,6 +135,15 @@ async def test_a_jobs_own_cost_is_that_of_its_group_with_a_task_and_a_forecast(s
     assert (await staged.get("accounts/demo/jobs/none-at-all/cost")).status == 404
 
 
+async def test_a_pools_own_cost_is_that_of_its_group_by_the_hour_and_in_total(staged: World) -> None:
+    groups = {one["name"]: one["cost"] for one in (await _cost(staged))["value"]}
+    for pool in ("wide", "narrow"):
+        own = (await staged.get(f"accounts/demo/pools/{pool}/cost")).body
+        assert (own["currency"], own["unpricedSeconds"], own["deleted"]) == ("USD", 0, False)
+        assert own["amount"] == pytest.approx(groups[pool]["amount"], abs=3e-6)
+        assert sum(step["amount"] for step in own["value"]) == pytest.approx(own["amount"], abs=3e-5)
+
+
 async def test_hours_add_up_to_the_day_and_a_second_roll_up_changes_nothing(staged: World) -> None:
     day, hours = await _cost(staged), await _cost(staged, step="PT1H")
     assert hours["cost"] == day["cost"]
@@ -168,10 +177,12 @@ async def test_a_pool_that_lived_between_two_roll_ups_has_its_cost(world: World)
     await _ticks(world, 3)
     assert (await world.get("accounts/demo/pools/brief")).status == 404
     await world.app.fire("housekeeping")
+    gone = (await world.get("accounts/demo/pools/brief/cost")).body
     (brief,) = [group["cost"] for group in (await _cost(world))["value"] if group["name"] == "brief"]
     truth = sum(row["seconds"] for row in _truth(world)["nodes"] if row["pool"] == "brief")
     assert sum(brief["nodeSeconds"].values()) == pytest.approx(truth, abs=2 * 60)
     assert (brief["amount"] > 0, brief["unpricedSeconds"]) == (True, 0)
+    assert (gone["deleted"], gone["amount"]) == (True, pytest.approx(brief["amount"], abs=3e-6))
 
 
 async def test_a_table_has_a_line_for_each_group_day_and_class(staged: World) -> None:
