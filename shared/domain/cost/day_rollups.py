@@ -100,12 +100,18 @@ def usage_by_hour(ledger: UsageHours, tasks: PoolTaskTime, day: int, slots_per_n
 def kept_hours(before: UsageDay, pool: str, now: UnitsByHour, known_since: int) -> UnitsByHour:
     """Returns a pool's hours of a day: as before where they are settled or the ledger began later, else as made now.
 
-    `known_since` is when the ledger began, in milliseconds since 1970.
+    `known_since` is when the ledger began, in milliseconds since 1970. For that hour, the one with more time counts: a
+    ledger that began anew has only the rest of it.
     """
-    old = before.hours.get(pool, {})
-    first = max(before.settled, -(-known_since // HOUR) - before.day * HOURS)
-    kept = {hour: units for hour, units in old.items() if hour < first}
+    old, begun = before.hours.get(pool, {}), known_since // HOUR - before.day * HOURS
+    kept = {hour: units for hour, units in old.items() if hour < max(before.settled, begun)}
+    if _time(old.get(begun)) > _time(now.get(begun)):
+        kept[begun] = old[begun]
     return {hour: units for hour, units in now.items() if hour >= before.settled} | kept
+
+
+def _time(units: UnitsByKind | None) -> int:
+    return sum(number for classes in (units or {}).values() for number in classes.values())
 
 
 def kept_jobs(before: UsageDay, tasks: DayTasks, names: Mapping[str, str]) -> dict[str, JobDay]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,8 +69,15 @@ def test_jobs_have_the_same_units_however_often_a_day_is_rolled_up(
 def test_settled_hours_and_hours_before_a_ledger_began_stay_as_they_were() -> None:
     old, new = ({hour: {_OWN: {"idle": units}} for hour in range(6)} for units in (1, 2))
     before = UsageDay(_DAY, 0, hours={"p": old}, settled=2)
-    found = kept_hours(before, "p", new, known_since=_DAY * DAY + 3 * HOUR + 1)
+    found = kept_hours(before, "p", new, known_since=_DAY * DAY + 4 * HOUR)
     assert [found[hour][_OWN]["idle"] for hour in range(6)] == [1, 1, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(("old", "new", "shown"), [(1, 2, 2), (5, 2, 5), (0, 2, 2)])
+def test_the_hour_in_which_a_ledger_began_has_the_greater_of_both_times(old: int, new: int, shown: int) -> None:
+    before = UsageDay(_DAY, 0, hours={"p": {3: {_OWN: {"idle": old}}}})
+    found = kept_hours(before, "p", {3: {_OWN: {"idle": new}}}, known_since=_DAY * DAY + 3 * HOUR + 5)
+    assert found == {3: {_OWN: {"idle": shown}}}
 
 
 def test_what_jobs_had_in_open_hours_is_made_anew_unless_they_are_gone() -> None:

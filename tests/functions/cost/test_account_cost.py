@@ -166,13 +166,16 @@ async def test_a_deleted_job_and_a_deleted_pool_keep_their_costs(world: World) -
     assert sum(pools["narrow"]["nodeSeconds"].values()) == pytest.approx(truth, rel=0.01)
 
 
-async def test_a_pool_that_lived_between_two_roll_ups_has_its_cost(world: World) -> None:
+async def test_a_pool_that_lived_for_a_quarter_of_an_hour_has_its_whole_cost(world: World) -> None:
     await world.app.fire("tick")
     world.advance((_DAY - world.emulator.clock.now % _DAY) / SECOND + 3600)
     await world.app.fire("tick")
     await world.app.fire("housekeeping")
     await _add_pool(world, "brief", nodes=2)
-    await _ticks(world, 15)
+    await _ticks(world, 8)
+    await world.app.fire("housekeeping")
+    (early,) = [group["cost"] for group in (await _cost(world))["value"] if group["name"] == "brief"]
+    await _ticks(world, 7)
     await world.batch.begin_delete_pool("brief")
     await _ticks(world, 3)
     assert (await world.get("accounts/demo/pools/brief")).status == 404
@@ -181,8 +184,19 @@ async def test_a_pool_that_lived_between_two_roll_ups_has_its_cost(world: World)
     (brief,) = [group["cost"] for group in (await _cost(world))["value"] if group["name"] == "brief"]
     truth = sum(row["seconds"] for row in _truth(world)["nodes"] if row["pool"] == "brief")
     assert sum(brief["nodeSeconds"].values()) == pytest.approx(truth, abs=2 * 60)
-    assert (brief["amount"] > 0, brief["unpricedSeconds"]) == (True, 0)
+    assert (brief["amount"] > early["amount"] > 0, brief["unpricedSeconds"]) == (True, 0)
     assert (gone["deleted"], gone["amount"]) == (True, pytest.approx(brief["amount"], abs=3e-6))
+
+
+async def test_a_pool_that_lived_between_two_roll_ups_has_its_cost(world: World) -> None:
+    await world.app.fire("housekeeping")
+    await _add_pool(world, "unseen", nodes=1)
+    await _ticks(world, 6)
+    await world.batch.begin_delete_pool("unseen")
+    await _ticks(world, 3)
+    await world.app.fire("housekeeping")
+    (unseen,) = [group["cost"] for group in (await _cost(world))["value"] if group["name"] == "unseen"]
+    assert (unseen["amount"] > 0, unseen["unpricedSeconds"]) == (True, 0)
 
 
 async def test_a_table_has_a_line_for_each_group_day_and_class(staged: World) -> None:
