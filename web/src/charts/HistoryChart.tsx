@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { CountAxis, FillPatterns, TimeAxis } from "./Axes.tsx";
+import { cursorProps } from "./chartCursor.ts";
 import { countTicks, linear, type Scale, timeTicks } from "./scales.ts";
 import {
   clippedFrom,
@@ -60,28 +61,10 @@ export function HistoryChart<State extends string>({
   const y = linear([0, ticks.at(-1) ?? 1], [BOTTOM, TOP]);
   const last = history.value.length - 1;
   const first = Math.max(0, history.value.findIndex(({ time }) => Date.parse(time) > from));
-  const move = (index: number) => point(Math.max(first, Math.min(last, index)));
-  const onPointer = (event: PointerEvent) => {
-    const at = from + ((event.offsetX - LEFT) / (right - LEFT)) * (to - from);
-    const next = history.value.findIndex(({ time }) => Date.parse(time) >= at);
-    move(next < 0 ? last : next);
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const here = cursor ?? last;
-    const targets: Record<string, number> = {
-      ArrowLeft: here - (cursor === null ? 0 : 1),
-      ArrowRight: here + 1,
-      PageUp: here - 10,
-      PageDown: here + 10,
-      Home: first,
-      End: last,
-    };
-    const target = targets[event.key];
-    if (target !== undefined) move(target);
-    else if (event.key === "Escape" && cursor !== null) point(null);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
+  const stepAt = (offsetX: number) => {
+    const moment = from + ((offsetX - LEFT) / (right - LEFT)) * (to - from);
+    const next = history.value.findIndex(({ time }) => Date.parse(time) >= moment);
+    return next < 0 ? last : next;
   };
   const at = cursor === null ? null : Date.parse(history.value[cursor]?.time ?? "");
   return (
@@ -89,18 +72,9 @@ export function HistoryChart<State extends string>({
       <svg
         width={width}
         height={HEIGHT}
-        tabIndex={0}
-        role="slider"
         aria-label="Point in time; arrow keys move it"
-        aria-valuemin={first}
-        aria-valuemax={last}
-        aria-valuenow={cursor ?? last}
         aria-valuetext={cursorText}
-        onPointerMove={onPointer}
-        onPointerDown={onPointer}
-        onPointerLeave={() => point(null)}
-        onBlur={() => point(null)}
-        onKeyDown={onKeyDown}
+        {...cursorProps({ cursor, first, last, page: 10, point, stepAt })}
       >
         <FillPatterns name="history" />
         <TimeAxis

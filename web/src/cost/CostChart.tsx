@@ -2,6 +2,7 @@
 // stored usage in full height, and time without a price, which has no height in money, below the axis.
 
 import { CountAxis, FillPatterns, TimeLabels } from "../charts/Axes.tsx";
+import { cursorProps } from "../charts/chartCursor.ts";
 import { countTicks, linear, type Scale } from "../charts/scales.ts";
 import { useWidth } from "../charts/useWidth.ts";
 import { blocksOf, type CostBars, dayTicks, isStriped, maxOf } from "./amounts/bars.ts";
@@ -33,43 +34,16 @@ export function CostChart({ bars, currency, cursor, point }: ChartProps) {
   const ticks = most ? countTicks(most, 4) : [0];
   const y = linear([0, ticks.at(-1) || 1], [BOTTOM, TOP]);
   const last = days.length - 1;
-  const move = (index: number) => point(Math.max(0, Math.min(last, index)));
-  const onPointer = (event: PointerEvent) => move(Math.floor(((event.offsetX - LEFT) / (right - LEFT)) * days.length));
-  const onKeyDown = (event: KeyboardEvent) => {
-    const here = cursor ?? last;
-    const targets: Record<string, number> = {
-      ArrowLeft: here - (cursor === null ? 0 : 1),
-      ArrowRight: here + 1,
-      PageUp: here - 7,
-      PageDown: here + 7,
-      Home: 0,
-      End: last,
-    };
-    const target = targets[event.key];
-    if (target !== undefined) move(target);
-    else if (event.key === "Escape" && cursor !== null) point(null);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const stepAt = (offsetX: number) => Math.floor(((offsetX - LEFT) / (right - LEFT)) * days.length);
   const focused = days[cursor ?? last];
   return (
     <div class="chart cost-chart" ref={ref}>
       <svg
         width={width}
         height={HEIGHT}
-        tabIndex={0}
-        role="slider"
         aria-label="Day; arrow keys move it"
-        aria-valuemin={0}
-        aria-valuemax={Math.max(0, last)}
-        aria-valuenow={cursor ?? Math.max(0, last)}
         aria-valuetext={focused ? dayReadout(focused, parts, cursor ?? last, currency) : ""}
-        onPointerMove={onPointer}
-        onPointerDown={onPointer}
-        onPointerLeave={() => point(null)}
-        onBlur={() => point(null)}
-        onKeyDown={onKeyDown}
+        {...cursorProps({ cursor, first: 0, last, page: 7, point, stepAt })}
       >
         <FillPatterns name="history" />
         <CostPatterns />
