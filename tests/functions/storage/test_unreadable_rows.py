@@ -191,7 +191,10 @@ async def test_an_unreadable_pool_that_is_gone_goes_when_batch_says_so(world: Wo
     del world.emulator.simulations["demo"].account.pools["odd"]
     await tick(world)
     assert await rows(azurite, "pools", is_row("odd")) == {}
-    assert await rows(azurite, "nodes", lambda row: row["RowKey"].startswith("odd~")) == {}
+    left = await rows(azurite, "nodes", lambda row: row["RowKey"].startswith("odd~"))
+    assert [row.rpartition("/")[2] for row in left] == ["odd~!"]  # its usage, for four days
+    assert (await world.get("accounts/demo/pools/odd/cost")).body["deleted"]
+    assert (await world.get("accounts/demo/pools/odd/nodes")).status == 404
     assert await listed(world, "pools") == (["fine"], [])
 
 
