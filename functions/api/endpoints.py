@@ -56,7 +56,7 @@ ENDPOINTS = (
     Endpoint("cost.job_cost", "get_job_cost", "GET", f"{JOB}/cost"),
     Endpoint("pools.pool_queue", "get_pool_queue", "GET", f"{POOL}/queue"),
     Endpoint("pools.pool_startup", "get_pool_startup", "GET", f"{POOL}/startup"),
-    Endpoint("pools.pool_cost", "get_pool_cost", "GET", f"{POOL}/cost"),
+    Endpoint("cost.pool_cost", "get_pool_cost", "GET", f"{POOL}/cost"),
     Endpoint("pools.pool_agent", "get_pool_agent", "GET", f"{POOL}/agent"),
     Endpoint("pools.pool_agent", "list_agent_nodes", "GET", f"{POOL}/agent/nodes"),
     Endpoint("pools.node_states", "get_node_states", "GET", f"{POOL}/nodestates"),

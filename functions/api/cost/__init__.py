@@ -1,1 +1,1 @@
-"""What an account's nodes and jobs cost."""
+"""What accounts, pools and jobs cost."""

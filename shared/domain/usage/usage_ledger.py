@@ -74,7 +74,7 @@ class UsageLedger:
         return max(self.since, self.starts.get(key, node.transition or node.allocated))
 
     def total(self, nodes: Mapping[str, Node], as_of: int) -> UsageHours:
-        """Returns what has ended and what lasts, up to `as_of`, the time as of which these nodes are stored."""
+        """Returns ended and lasting time up to `as_of`, the time as of which these nodes are stored."""
         lasting = (
             (node, (UsageSpan(self.start_of(key, node), as_of, class_of(node.state)),)) for key, node in nodes.items()
         )

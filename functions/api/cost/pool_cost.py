@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from functions.api.cost.account_cost import rounded
 from functions.api.endpoints import POOL
 from functions.api.jobs.history import HistoryQuery, SpanAnswer
 from functions.http.answers import Answer
@@ -14,8 +15,6 @@ from shared.domain.cost.pool_costs import BilledCost
 from shared.domain.usage.billing_classes import BILLED, BillingClass
 from shared.domain.usage.usage_steps import UsageStep
 from shared.services.cost.cost_queries import PoolCostReport
-
-_DIGITS = Decimal("1e-6")
 
 
 class CostQuery(HistoryQuery):
@@ -119,7 +118,7 @@ def _step(step: UsageStep, cost: BilledCost | None) -> PoolCostStepAnswer:
 
 
 def _amount(cost: BilledCost | None) -> Decimal | None:
-    return None if cost is None or cost.known is None else cost.known.quantize(_DIGITS)
+    return None if cost is None or cost.known is None else rounded(cost.known)
 
 
 def _unpriced(cost: BilledCost | None) -> float | None:
