@@ -15,11 +15,12 @@ from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Ro
 from functions.http.parameters import Format, Time, given
 from shared.domain.core.stamps import format_duration
 from shared.domain.cost.cost_groups import CostGroup, CostSum, Grouping
+from shared.domain.cost.cost_ranges import CostRange
 from shared.domain.cost.priced_days import Sharing
 from shared.domain.prices.price_keys import NO_PRICE, NoPriceReason
 from shared.services.cost.cost_queries import CostReport
 
-_Step = Annotated[timedelta, Meta(description="P1D, or PT1H for seven days at most.")]
+_Step = Annotated[timedelta, Meta(description="Whole days, such as P1D or P7D, or PT1H for seven days at most.")]
 _Grouping = Annotated[Grouping, Meta(description="What each group is.")]
 SharingParameter = Annotated[
     Sharing,
@@ -130,19 +131,19 @@ def add_account_cost(routes: Routes) -> None:
 
 
 def _answer(report: CostReport, group_by: Grouping) -> AccountCostAnswer:
-    step, table = report.wanted.step, report.table
+    wanted, table = report.wanted, report.table
     groups = sorted(table.groups.items(), key=lambda one: (-(one[1].total.amount or 0), one[0]))
     return AccountCostAnswer(
         account=report.account.id,
         currency=report.currency,
         as_of=report.as_of,
-        since=report.wanted.since,
-        until=report.wanted.until,
+        since=wanted.since,
+        until=wanted.until,
         group_by=group_by,
-        step=format_duration(step),
+        step=format_duration(wanted.step),
         cost=cost_sum(table.total.total),
-        steps=cost_steps(table.total, step),
-        value=[_group(name, one, step) for name, one in groups],
+        steps=cost_steps(table.total, wanted),
+        value=[_group(name, one, wanted) for name, one in groups],
         unpriced=[
             UnpricedAnswer(
                 vm_size=size, dedicated=dedicated, seconds=time / 1000, reason=reason, detail=NO_PRICE[reason]
@@ -153,13 +154,13 @@ def _answer(report: CostReport, group_by: Grouping) -> AccountCostAnswer:
     )
 
 
-def _group(name: str, group: CostGroup, step: timedelta) -> CostGroupAnswer:
-    return CostGroupAnswer(name=name, cost=cost_sum(group.total), steps=cost_steps(group, step))
+def _group(name: str, group: CostGroup, wanted: CostRange) -> CostGroupAnswer:
+    return CostGroupAnswer(name=name, cost=cost_sum(group.total), steps=cost_steps(group, wanted))
 
 
-def cost_steps(group: CostGroup, step: timedelta) -> list[CostStepAnswer]:
+def cost_steps(group: CostGroup, wanted: CostRange) -> list[CostStepAnswer]:
     return [
-        CostStepAnswer(since=at.astimezone(UTC), until=at + step, cost=cost_sum(found))
+        CostStepAnswer(since=at.astimezone(UTC), until=wanted.end_of(at), cost=cost_sum(found))
         for at, found in sorted(group.steps.items())
     ]
 
@@ -177,14 +178,13 @@ def cost_sum(found: CostSum) -> CostSumAnswer:
 
 
 def _table(report: CostReport) -> Iterator[CostLineAnswer]:
-    step = report.wanted.step
     for name, group in sorted(report.table.groups.items()):
         for at, found in sorted(group.steps.items()):
             for cost_class, time in sorted(found.times.items()):
                 amount = found.amounts.get(cost_class)
                 yield CostLineAnswer(
                     since=at,
-                    until=at + step,
+                    until=report.wanted.end_of(at),
                     group=name,
                     cost_class=cost_class,
                     amount=None if amount is None else rounded(amount),

@@ -1,6 +1,6 @@
 """GET accounts/{account}/jobs/{job}/cost: what a job cost so far, what a task costs, and a forecast to its end."""
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 
 from functions.api.cost.account_cost import (
@@ -17,7 +17,6 @@ from functions.http.handling import Query, RouteRequest, Routes
 from shared.domain.cost.job_costs import JobForecast, TaskCost
 from shared.services.cost.cost_queries import JobCostReport
 
-_DAY = timedelta(days=1)
 _ERA = date(1970, 1, 1).toordinal()
 
 
@@ -75,9 +74,9 @@ def _answer(found: JobCostReport) -> JobCostAnswer:
         job=found.report.job.facts.id,
         currency=found.currency,
         as_of=utc(found.as_of),
-        since=date.fromordinal(_ERA + found.first),
+        since=date.fromordinal(_ERA + found.wanted.days.start),
         cost=cost_sum(found.cost.total),
-        steps=cost_steps(found.cost, _DAY),
+        steps=cost_steps(found.cost, found.wanted),
         task=_task(found.task) if found.task else None,
         forecast=_forecast(found.forecast) if found.forecast else None,
     )

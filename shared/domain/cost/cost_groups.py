@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from shared.domain.cost.cost_ranges import CostRange
 from shared.domain.cost.priced_days import NO_JOB, CostLine, PricedDay, Sharing
 from shared.domain.prices.price_keys import NoPriceReason
 from shared.domain.usage.billing_classes import UNBILLED
@@ -78,25 +79,26 @@ class CostTable:
             self.unpriced[*line.kind, line.unpriced] += line.time
 
 
-def cost_table(days: Iterable[PricedDay], grouping: Grouping, sharing: Sharing, *, hourly: bool = False) -> CostTable:
-    """Returns the costs of days in steps of a day, or of an hour; jobs are known by day only."""
+def cost_table(days: Iterable[PricedDay], grouping: Grouping, sharing: Sharing, wanted: CostRange) -> CostTable:
+    """Returns the costs of days in steps of the range; jobs are known by day only."""
     found = CostTable()
     for day in days:
         name_of = _namer(day, grouping)
-        for step, line in _lines(day, grouping, sharing, hourly=hourly):
+        for step, line in _lines(day, grouping, sharing, wanted):
             found.add(name_of(line), step, line)
     return found
 
 
 def _lines(
-    day: PricedDay, grouping: Grouping, sharing: Sharing, *, hourly: bool
+    day: PricedDay, grouping: Grouping, sharing: Sharing, wanted: CostRange
 ) -> Iterator[tuple[datetime, CostLine]]:
+    start = wanted.step_of(day.since)
     if grouping in {"job", "schedule"}:
-        yield from ((day.since, line) for line in day.job_lines(sharing))
-    elif hourly:
+        yield from ((start, line) for line in day.job_lines(sharing))
+    elif wanted.hourly:
         yield from day.hour_lines()
     else:
-        yield from ((day.since, line) for line in day.pool_lines())
+        yield from ((start, line) for line in day.pool_lines())
 
 
 def _namer(day: PricedDay, grouping: Grouping) -> Callable[[CostLine], str]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.cost_groups import CostGroup, CostTable, Grouping, cost_table
+from shared.domain.cost.cost_ranges import MAX_DAYS, CostRange, cost_range
 from shared.domain.cost.cost_summary import CostSummary, cost_summary, days_of_summary
 from shared.domain.cost.job_costs import JobForecast, TaskCost, job_cost, job_forecast, task_cost
 from shared.domain.cost.pool_costs import BilledCost, billed_costs
@@ -22,31 +23,8 @@ from shared.services.queries.queries import Queries
 from shared.services.queries.usage_queries import UsageQueries, UsageReport
 from shared.stores.usage_days import Part, UsageDayStore
 
-MAX_DAYS, MAX_HOURLY_DAYS = 400, 7
-_DEFAULT_DAYS = 30
 _JOBS: tuple[Part, ...] = ("jobs",)
 _ERA = date(1970, 1, 1).toordinal()
-_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
-
-
-@dataclass(frozen=True, slots=True)
-class CostRange:
-    """Whole days (UTC) since 1970, and whether the steps are hours."""
-
-    days: range
-    hourly: bool
-
-    @property
-    def since(self) -> datetime:
-        return from_milliseconds(self.days.start * DAY)
-
-    @property
-    def until(self) -> datetime:
-        return from_milliseconds(self.days.stop * DAY)
-
-    @property
-    def step(self) -> timedelta:
-        return _HOUR if self.hourly else _DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +55,11 @@ class CostSummaryReport:
 
 @dataclass(frozen=True, slots=True)
 class JobCostReport:
-    """A job's costs so far, by day; `task` and `forecast` are None where too few tasks completed, or none is left.
-
-    `first` is the first day that counts, in days since 1970.
-    """
+    """A job's costs so far, by day; `task` and `forecast` are None where too few tasks completed, or none is left."""
 
     report: JobReport
     currency: str
-    first: int
+    wanted: CostRange
     as_of: datetime | None
     cost: CostGroup
     task: TaskCost | None
@@ -115,11 +90,12 @@ class CostQueries:
         """Returns an account's costs of today, yesterday and this month, with a forecast. Raises NotFoundError."""
         account, now = self._registry.account(account_id), await self._registry.clock.now()
         first, end = (day.toordinal() - _ERA for day in days_of_summary(now.date()))
-        stored = await self._days.load(account.key, range(first, end))
+        wanted = CostRange(range(first, end))
+        stored = await self._days.load(account.key, wanted.days)
         prices = await self._prices.table(account)
         amounts, unpriced = dict[date, Decimal](), 0
         for day in stored.values():
-            found = cost_table([PricedDay(day, prices)], "day", "none").total.total
+            found = cost_table([PricedDay(day, prices)], "day", "none", wanted).total.total
             if found.amount is not None:
                 amounts[date.fromordinal(_ERA + day.day)] = found.amount
             unpriced += found.unpriced
@@ -131,7 +107,8 @@ class CostQueries:
         report = await self._jobs.job(account_id, job_id)
         created, today = report.job.facts.creation_time, to_milliseconds(await self._registry.clock.now()) // DAY
         first = max(to_milliseconds(created) // DAY, today + 1 - MAX_DAYS)
-        stored = await self._days.load(report.account.key, range(first, today + 1), _JOBS)
+        wanted = CostRange(range(first, today + 1))
+        stored = await self._days.load(report.account.key, wanted.days, _JOBS)
         prices = await self._prices.table(report.account)
         cost = job_cost((PricedDay(day, prices) for day in stored.values()), report.job.key, sharing)
         snapshot = report.job.snapshot
@@ -140,7 +117,7 @@ class CostQueries:
         as_of = from_milliseconds(max(day.as_of for day in stored.values())) if stored else None
         is_over = snapshot is None or snapshot.counts.completed == snapshot.counts.total
         forecast = job_forecast(cost.total, snapshot.counts, task) if snapshot and task and not is_over else None
-        return JobCostReport(report, prices.currency, first, as_of, cost, task, forecast)
+        return JobCostReport(report, prices.currency, wanted, as_of, cost, task, forecast)
 
     async def of_pool(
         self,
@@ -180,21 +157,7 @@ class CostQueries:
         stored = await self._days.load(account.key, wanted.days, parts)
         prices = await self._prices.table(account)
         found = [stored[day] for day in wanted.days if day in stored]
-        table = cost_table([PricedDay(day, prices) for day in found], grouping, sharing, hourly=wanted.hourly)
+        table = cost_table([PricedDay(day, prices) for day in found], grouping, sharing, wanted)
         as_of = from_milliseconds(found[-1].as_of) if found else None
         missing = [day for day in wanted.days if day not in stored]
         return CostReport(account, wanted, prices.currency, as_of, table, missing)
-
-
-def cost_range(since: datetime | None, until: datetime | None, step: timedelta | None, now: datetime) -> CostRange:
-    """Returns the days that a request concerns, by default the last ones up to today. Raises HistoryRangeError."""
-    if step not in {None, _DAY, _HOUR}:
-        raise HistoryRangeError("A step of costs is a day or an hour: P1D or PT1H.", target="step")
-    most = MAX_HOURLY_DAYS if step == _HOUR else MAX_DAYS
-    last = -(-to_milliseconds(min(until, now + _DAY) if until else now) // DAY)
-    first = to_milliseconds(since) // DAY if since else last - min(_DEFAULT_DAYS, most)
-    if first >= last:
-        raise HistoryRangeError("The range begins after it ends, or in the future.", target="from")
-    if last - first > most:
-        raise HistoryRangeError(f"{most} days are the most for this step.", target="from")
-    return CostRange(range(max(first, 0), last), hourly=step == _HOUR)

@@ -103,6 +103,16 @@ async def test_node_seconds_by_pool_and_slot_seconds_by_job_are_those_of_the_emu
     assert jobs["second"]["nodeSeconds"]["failed"] == pytest.approx(4 * 200, rel=0.02)
 
 
+async def test_steps_of_several_days_have_the_sums_of_their_days(staged: World) -> None:
+    daily, whole = await _cost(staged, groupBy="pool"), await _cost(staged, groupBy="pool", step="P30D")
+    assert whole["step"] == "P30D"
+    assert [group["cost"] for group in whole["value"]] == [group["cost"] for group in daily["value"]]
+    assert all([step["cost"] for step in group["steps"]] == [group["cost"]] for group in whole["value"])
+    assert all(step["to"] == whole["to"] for group in whole["value"] for step in group["steps"])
+    answer = await staged.get("accounts/demo/cost?step=PT90M")
+    assert (answer.status, answer.body["error"]["target"]) == (400, "step")
+
+
 async def test_money_is_node_seconds_times_the_emulators_price_and_every_grouping_has_the_same_sum(
     staged: World,
 ) -> None:

@@ -1,0 +1,55 @@
+"""The days that a question about costs concerns, and its steps: hours, or a number of whole days."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.cost.usage_days import DAY
+from shared.errors import HistoryRangeError
+
+MAX_DAYS, MAX_HOURLY_DAYS = 400, 7
+_DEFAULT_DAYS = 30
+_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class CostRange:
+    """Whole days (UTC) since 1970, and the length of steps: an hour, or whole days from the first day on."""
+
+    days: range
+    step: timedelta = _DAY
+
+    @property
+    def hourly(self) -> bool:
+        return self.step < _DAY
+
+    @property
+    def since(self) -> datetime:
+        return from_milliseconds(self.days.start * DAY)
+
+    @property
+    def until(self) -> datetime:
+        return from_milliseconds(self.days.stop * DAY)
+
+    def step_of(self, moment: datetime) -> datetime:
+        """Returns the start of the step in which a time of the range is."""
+        return moment - (moment - self.since) % self.step
+
+    def end_of(self, start: datetime) -> datetime:
+        """Returns the end of the step that begins at `start`; the last one ends with the range."""
+        return min(start + self.step, self.until)
+
+
+def cost_range(since: datetime | None, until: datetime | None, step: timedelta | None, now: datetime) -> CostRange:
+    """Returns the days that a request concerns, by default the last ones up to today. Raises HistoryRangeError."""
+    step = _DAY if step is None else step
+    if step != _HOUR and (step < _DAY or step % _DAY):
+        raise HistoryRangeError("A step of costs is an hour or whole days, such as PT1H, P1D or P7D.", target="step")
+    most = MAX_HOURLY_DAYS if step == _HOUR else MAX_DAYS
+    last = -(-to_milliseconds(min(until, now + _DAY) if until else now) // DAY)
+    first = to_milliseconds(since) // DAY if since else last - min(_DEFAULT_DAYS, most)
+    if first >= last:
+        raise HistoryRangeError("The range begins after it ends, or in the future.", target="from")
+    if last - first > most:
+        raise HistoryRangeError(f"{most} days are the most for this step.", target="from")
+    return CostRange(range(max(first, 0), last), step)
