@@ -19,6 +19,7 @@ from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
 from shared.services.cost.cost_queries import CostQueries
+from shared.services.cost.todays_costs import TodaysCosts
 from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
@@ -78,6 +79,7 @@ class Services:
     retirements: RetirementQueries
     prices: PriceQueries
     costs: CostQueries
+    todays_costs: TodaysCosts
     schedules: ScheduleQueries
     registry: Registry
     housekeeping: HousekeepingService
@@ -150,6 +152,7 @@ async def open_services(settings: Settings) -> Services:
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
         prices=price_queries,
         costs=CostQueries(registry, queries, usage, stores.usage_days, price_queries),
+        todays_costs=TodaysCosts(stores.usage_days, price_queries, clock),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,
         housekeeping=HousekeepingService(

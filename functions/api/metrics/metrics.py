@@ -18,6 +18,14 @@ from functions.api.metrics.account_series import (
     account_samples,
     round_samples,
 )
+from functions.api.metrics.cost_series import (
+    ACCOUNT_COST_FAMILIES,
+    JOB_COST_FAMILIES,
+    POOL_COST_FAMILIES,
+    account_cost_samples,
+    job_cost_samples,
+    pool_cost_samples,
+)
 from functions.api.metrics.ingestion_series import INGESTION_FAMILIES, ingestion_samples
 from functions.api.metrics.job_series import JOB_FAMILIES, job_samples
 from functions.api.metrics.pool_series import POOL_FAMILIES, pool_samples
@@ -38,6 +46,7 @@ from functions.http.handling import Query, RouteRequest, Routes
 from functions.http.parameters import given
 from shared.domain.blobs.sweeps import IngestionReport
 from shared.domain.core.keys import key_of
+from shared.domain.cost.day_costs import DayCosts
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.reports.reports import AccountReport, JobReport, PoolReport
@@ -49,7 +58,7 @@ if TYPE_CHECKING:  # the services are loaded by the first request
     from shared.composition.opening import Services
 
 _LOOKS = re.compile(
-    rb"^azbatch_(?:(?:job|pool|schedule)_as_of_timestamp_seconds|job_task_read_\w+"
+    rb"^azbatch_(?:(?:job|pool|schedule|account_cost)_as_of_timestamp_seconds|job_task_read_\w+"
     rb"|collector_(?:duration_seconds|polled_jobs|\w*calls"
     rb"|(?:last_success|log_swept|telemetry_swept)_timestamp_seconds)){.*} .*$",
     re.MULTILINE,
@@ -58,6 +67,7 @@ _LOOKS = re.compile(
 
 
 _NONE: Mapping[str, None] = MappingProxyType({})
+_NO_COSTS: Mapping[str, DayCosts] = MappingProxyType({})
 
 
 _PoolId = Annotated[
@@ -104,6 +114,7 @@ def add_metrics(routes: Routes) -> None:
             schedule_rounds=await services.schedules.last_rounds(call.readable),
             ingestion=ingestion,
             utilization=await _utilization(services, ingestion),
+            costs=await services.todays_costs.of_accounts([report.account for report in accounts]),
             now=await services.clock.now(),
         )
 
@@ -150,16 +161,21 @@ def render(
     schedule_rounds: Mapping[str, ScheduleRound | None] = _NONE,
     ingestion: Sequence[IngestionReport] = (),
     utilization: Sequence[PoolUtilization] = (),
+    costs: Mapping[str, DayCosts] = _NO_COSTS,
 ) -> str:
     """Returns the exposition text of all series; deleted jobs and jobs completed long ago have none."""
-    account, job = ("account",), ("account", "job")
+    account, job, pool = ("account",), ("account", "job"), ("account", "pool")
+    of_jobs = [found for report in jobs if (found := job_samples(report, now))]
     parts = (
         (ACCOUNT_FAMILIES, account, [account_samples(report, now) for report in accounts]),
         (POOL_ROUND_FAMILIES, account, list(round_samples("pools", pool_rounds))),
         (INGESTION_FAMILIES, account, list(map(ingestion_samples, ingestion))),
-        (JOB_FAMILIES, job, [found for report in jobs if (found := job_samples(report, now))]),
-        (POOL_FAMILIES, ("account", "pool"), list(map(pool_samples, pools))),
-        (UTILIZATION_FAMILIES, ("account", "pool"), list(map(utilization_samples, utilization))),
+        (ACCOUNT_COST_FAMILIES, account, list(account_cost_samples(costs))),
+        (JOB_FAMILIES, job, of_jobs),
+        (JOB_COST_FAMILIES, job, list(job_cost_samples(costs, {one.labels for one in of_jobs}))),
+        (POOL_FAMILIES, pool, list(map(pool_samples, pools))),
+        (POOL_COST_FAMILIES, pool, list(pool_cost_samples(costs))),
+        (UTILIZATION_FAMILIES, pool, list(map(utilization_samples, utilization))),
         (SCHEDULE_ROUND_FAMILIES, account, list(round_samples("schedules", schedule_rounds))),
         (SCHEDULE_STATE_FAMILIES, account, list(state_samples(schedules))),
         (SCHEDULE_FAMILIES, ("account", "schedule"), list(map(schedule_samples, schedules))),

@@ -1,7 +1,7 @@
 """Answers from storage about the prices of an account's pools."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -61,6 +61,16 @@ class PriceQueries:
     async def table(self, account: Account) -> PriceTable:
         """Returns the prices that count for an account, at any time. Raises StorageError."""
         return self._table(account, await self._stored(account))
+
+    async def tables(self, accounts: Sequence[Account]) -> Mapping[str, PriceTable]:
+        """Returns the prices that count for accounts, by account id; stored ones are read once. Raises StorageError."""
+        reads_list = any(self._settings.requests_for(account) for account in accounts)
+        stored = await self._prices.load(self._settings.currency) if reads_list else StoredPrices()
+        nothing = StoredPrices()
+        return {
+            account.id: self._table(account, stored if self._settings.requests_for(account) else nothing)
+            for account in accounts
+        }
 
     def region_of(self, account: Account) -> str | None:
         """Returns the region whose prices count for an account, None where it isn't known."""

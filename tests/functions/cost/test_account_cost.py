@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator
 from decimal import Decimal
 from typing import Any
@@ -16,6 +16,7 @@ from local.batch_emulator.http.usage import usage
 from shared.services.tasks.leaf_reader import LeafReader, Slice
 from tests.emulator.support.staging import add_job, add_tasks
 from tests.functions.conftest import World
+from tests.functions.support.seen_metrics import families
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -255,3 +256,16 @@ async def test_jobs_whose_tasks_rest_are_not_read_again_at_each_roll_up(
     await world.app.fire("tick")
     await world.app.fire("housekeeping")
     assert "first" not in read
+
+
+async def test_metrics_have_the_costs_of_today_by_pool_and_job(staged: World) -> None:
+    found = families((await staged.get("metrics")).body)
+    pools, cost = defaultdict[str, float](float), await _cost(staged)
+    for sample in found["azbatch_pool_cost_today"].samples:
+        pools[sample.labels["pool"]] += sample.value
+    assert pools["wide"] == pytest.approx(next(one["cost"]["amount"] for one in cost["value"] if one["name"] == "wide"))
+    assert found["azbatch_account_cost_today"].samples[0].value == pytest.approx(cost["cost"]["amount"], abs=1e-6)
+    jobs = {one["name"]: one["cost"] for one in (await _cost(staged, groupBy="job"))["value"]}
+    for sample in found["azbatch_job_cost_today"].samples:
+        assert sample.value == pytest.approx(jobs[sample.labels["job"]]["amount"], abs=1e-6)
+    assert {"first", "second"} <= {sample.labels["job"] for sample in found["azbatch_job_cost_today"].samples}

@@ -11,7 +11,7 @@ from functions.api.metrics.metrics import render, render_nodes
 from functions.api.metrics.pool_series import pool_samples
 from shared.domain.retirements.announcements import announcements
 from tests.functions.metrics.test_metrics_page import BESIDE
-from tests.functions.support.seen_metrics import NOW, POOL, UTILIZED
+from tests.functions.support.seen_metrics import COSTS, NOW, POOL, UTILIZED, job
 
 EXPECTED = """\
 azbatch_collector_pools_up{account="demo"} 1.0
@@ -45,6 +45,10 @@ azbatch_collector_telemetry_last_write_timestamp_seconds{account="demo"} 1.79524
 azbatch_collector_telemetry_unread_since_timestamp_seconds{account="demo"} 1.79524614e+09
 azbatch_collector_telemetry_swept_timestamp_seconds{account="demo"} 1.7952462e+09
 azbatch_collector_telemetry_problems{account="demo"} 0.0
+azbatch_account_cost_today{account="demo",currency="USD"} 0.6
+azbatch_account_wasted_cost_today{account="demo",currency="USD"} 0.3
+azbatch_account_unpriced_node_seconds{account="demo"} 7.0
+azbatch_account_cost_as_of_timestamp_seconds{account="demo"} 1.79524614e+09
 azbatch_pool_nodes{account="demo",dedicated="true",pool="render",state="running"} 2.0
 azbatch_pool_target_nodes{account="demo",dedicated="true",pool="render"} 3.0
 azbatch_pool_target_nodes{account="demo",dedicated="false",pool="render"} 0.0
@@ -89,6 +93,10 @@ azbatch_pool_startup_nodes{OWN_IMAGE,phase="overhead",pool="render",vm_size="sta
 azbatch_pool_startup_nodes{OWN_IMAGE,phase="total",pool="render",vm_size="standard_d4s_v5"} 1.0
 azbatch_pool_as_of_timestamp_seconds{account="demo",pool="render"} 1.7952462e+09
 azbatch_pool_exact{account="demo",pool="render"} 1.0
+azbatch_pool_cost_today{account="demo",class="failed",currency="USD",pool="render"} 0.1
+azbatch_pool_cost_today{account="demo",class="idle",currency="USD",pool="render"} 0.2
+azbatch_pool_cost_today{account="demo",class="succeeded",currency="USD",pool="render"} 0.3
+azbatch_pool_unpriced_node_seconds{account="demo",pool="render"} 7.0
 azbatch_pool_reporting_nodes{account="demo",pool="render"} 3.0
 azbatch_pool_silent_nodes{account="demo",pool="render"} 1.0
 azbatch_pool_cpu_utilization_ratio{account="demo",pool="render",statistic="mean"} 0.25
@@ -150,6 +158,15 @@ def test_nodes_of_a_pool_have_a_text_of_their_own_with_a_maximum(monkeypatch: py
     lines = [line for line in render_nodes([UTILIZED]).splitlines() if not line.startswith("#")]
     assert not any('node="n2"' in line for line in lines)
     assert lines[-1] == 'azbatch_pool_left_out_nodes{account="demo",pool="render"} 1.0'
+
+
+def test_a_job_has_costs_of_today_while_it_has_series_and_held_slots() -> None:
+    costs = [line for line in render([], [job(), job("quiet")], NOW, costs=COSTS).splitlines() if "job_" in line]
+    assert [line for line in costs if "cost_today{" in line] == [
+        'azbatch_job_cost_today{account="demo",currency="USD",job="render"} 0.6',
+        'azbatch_job_wasted_cost_today{account="demo",currency="USD",job="render"} 0.3',
+    ]
+    assert "azbatch_job_cost_today{" not in render([], [job("quiet")], NOW, costs=COSTS)
 
 
 def test_a_metric_without_values_has_no_samples() -> None:

@@ -9,6 +9,7 @@ from functions.api.metrics.metrics import render, render_nodes
 from shared.domain.jobs.snapshots import TaskRead
 from tests.functions.conftest import ROOT
 from tests.functions.support.seen_metrics import (
+    COSTS,
     INGESTION,
     NOW,
     POOL,
@@ -30,6 +31,7 @@ BESIDE = {
     "schedule_rounds": SCHEDULE_ROUNDS,
     "ingestion": [INGESTION],
     "utilization": [UTILIZED],
+    "costs": COSTS,
 }
 SNAPSHOT = job().job.snapshot
 assert SNAPSHOT
@@ -107,6 +109,7 @@ def test_the_page_names_bucket_edges_and_when_completed_jobs_leave() -> None:
 
 
 def test_the_page_says_how_many_series_a_job_has() -> None:
-    samples = [sample for family in families(render([], [job()], NOW)).values() for sample in family.samples]
+    rendered = families(render([], [job()], NOW, costs=COSTS)).values()
+    samples = [sample for family in rendered for sample in family.samples if "job" in sample.labels]
     in_histograms = sum(sample.name.startswith("azbatch_task_") for sample in samples)
     assert f"A job has up to {len(samples)} series, {in_histograms} of them in the two histograms." in PAGE

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
@@ -11,6 +12,9 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep, Totals
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.cost.day_costs import day_costs
+from shared.domain.cost.priced_days import PricedDay
+from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
 from shared.domain.jobs.jobs import Job, JobFacts
 from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.jobs.verdicts import Verdict
@@ -26,6 +30,9 @@ from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Problem
 from shared.domain.pools.pools import NodesSnapshot, Pool
 from shared.domain.pools.start_up_figures import figures_of
+from shared.domain.prices.price_history import PriceHistory, PriceInterval
+from shared.domain.prices.price_keys import MeterKey
+from shared.domain.prices.price_table import PriceTable
 from shared.domain.reports.pool_tasks import AccountTasks, PoolTasks
 from shared.domain.reports.reports import AccountReport, JobReport, MonitoringReport, PoolReport
 from shared.domain.reports.schedule_reports import report_of
@@ -147,6 +154,34 @@ UTILIZED = PoolUtilization(
     [NodeStatistics(2, at + 0.25, 0.5, at + 0.5, at + 0.75) for at in range(7)],
     [{"n1": at + 0.25, "n2": at + 0.75} for at in range(7)],
 )
+_KIND, _LARGE = NodeKind("standard_d4s_v5", True), NodeKind("standard_x9", True)
+_UNITS = {
+    _KIND: {"succeeded": 5_400_000, "failed": 1_800_000, "idle": 3_600_000, "unwatched": 900_000, "preempted": 1},
+    _LARGE: {"idle": 7_000},
+}
+_PRICES = PriceHistory(
+    *("westeurope", "standard_d4s_v5"),
+    {MeterKey("linux", "dedicated"): (PriceInterval(Decimal("0.2"), NOW - timedelta(days=9), None, "m"),)},
+    {},
+    NOW,
+)
+_HELD: dict[JobUsageKey, int] = {
+    JobUsageKey("render", _KIND, "succeeded"): 5_400_000,
+    JobUsageKey("render", _KIND, "failed"): 1_800_000,
+}
+COSTS = {
+    ACCOUNT.id: day_costs(
+        PricedDay(
+            UsageDay(
+                to_milliseconds(NOW) // 86_400_000,
+                to_milliseconds(NOW - MINUTE),
+                {"render": PoolDay("render", 1, "westeurope", "linux", "none", _UNITS)},
+                jobs={"render": JobDay("render", _HELD)},
+            ),
+            PriceTable("USD", histories={_PRICES.place: _PRICES}),
+        )
+    )
+}
 
 
 def job(name: str = "render", *, statistics: JobStatistics | None = STATISTICS, state: str = "active") -> JobReport:
