@@ -40,8 +40,8 @@ class Canned:
     "queue", "startup", "pool", "nodes", "nodestates", "history", "pooltelemetry", "autoscaleruns", "node" and
     "telemetry" (of any node). `schedules` are full answers by account id; broken parts are "schedules" and
     "schedule". `events` are the same for every account, the latest first, and `ingestion` is the state of their
-    ingestion; broken parts have the same names. `costs` are answers by grouping, and "summary"; the broken part is
-    "cost". The next `cut` tables break off in the middle.
+    ingestion; broken parts have the same names. `costs` are answers by grouping, "summary", and "a pool" for each pool;
+    the broken part is "cost". The next `cut` tables break off in the middle.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -56,6 +56,7 @@ class Canned:
     node_states: dict[str, Any] | None = None
     pool_history: dict[str, Any] | None = None
     pool_telemetry: dict[str, Any] = field(default_factory=pool_telemetry)
+    account_telemetry: list[dict[str, Any]] = field(default_factory=list)
     node_values: dict[str, Any] = field(default_factory=node_values)
     telemetry: Callable[[dict[str, str]], dict[str, Any]] | None = None
     schedules: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -165,7 +166,13 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
         entries = [_of_account(entry, *query.get("account", [])) for entry in canned.retirements]
         return 200, {"value": entries, "unknownImages": canned.unknown_images}
     account, *job = [unquote(part) for part in path.split("/")[3:]]
-    others = {"pools": pools_answer, "jobschedules": _schedules, "cost": _costs, **_EVENT_PARTS}
+    others = {
+        "pools": pools_answer,
+        "jobschedules": _schedules,
+        "cost": _costs,
+        "telemetry": _account_telemetry,
+        **_EVENT_PARTS,
+    }
     if job[0] in others:
         return others[job[0]](canned, path, [account, *job[1:]], query)
     if len(job) > 1:
@@ -208,6 +215,7 @@ def pools_answer(
         "nodestates": canned.node_states,
         "history": canned.pool_history,
         "autoscaleruns": {"value": canned.autoscale_runs},
+        "cost": canned.costs.get("a pool"),
         "queue": canned.queue,
         "startup": canned.start_up,
     }
@@ -233,6 +241,13 @@ def _pool_telemetry(
     if broken := canned.broken.get("pooltelemetry"):
         return refusal(*broken)
     return 200, canned.node_values if of_nodes else canned.pool_telemetry
+
+
+def _account_telemetry(
+    canned: Canned, path: str, _: list[str], query: dict[str, list[str]]
+) -> tuple[int, dict[str, Any]]:
+    """Answers a request for the telemetry of all pools, which is the same for each account."""
+    return 200, {"value": canned.account_telemetry}
 
 
 def _agent(canned: Canned, path: str, query: dict[str, list[str]], *, of_nodes: bool) -> tuple[int, dict[str, Any]]:

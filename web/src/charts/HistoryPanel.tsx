@@ -20,7 +20,7 @@ export function HistoryPanel<Point extends HistoryPoint, State extends string>({
   created,
 }: HistoryPanelProps<Point, State>) {
   const points = history.value;
-  const series = useMemo(() => seriesOf(history, kind.countsOf), [history]);
+  const series = useMemo(() => seriesOf(history, kind.countsOf), [history, kind.countsOf]);
   const [hidden, setHidden] = useState<readonly State[]>([]);
   const [pointed, setCursor] = useState<number | null>(null);
   const cursor = pointed !== null && pointed < points.length ? pointed : null;

@@ -1,5 +1,6 @@
 // A section with the history of a job or a pool: its ranges, its numbers as CSV, and its panel.
 
+import type { ComponentChildren } from "preact";
 import { usePolled } from "../api/usePolled.ts";
 import { beginOf, type Range } from "../time/ranges.ts";
 import { RangeLinks } from "../ui/page/RangeLinks.tsx";
@@ -21,6 +22,8 @@ interface HistorySectionProps<Point extends HistoryPoint, State extends string> 
   /** Null until the subject's age is known, which decides the default. */
   range: Range | null;
   addressOf: (range: Range) => string;
+  /** Choices beside the ranges, such as the numbers shown. */
+  choices?: ComponentChildren;
   /** Whether the subject is gone: then the section shows its stored history, if there is any. */
   gone?: boolean;
 }
@@ -32,6 +35,7 @@ export function HistorySection<Point extends HistoryPoint, State extends string>
   created,
   range,
   addressOf,
+  choices = null,
   gone = false,
 }: HistorySectionProps<Point, State>) {
   const { ref, inView } = useInView();
@@ -46,6 +50,7 @@ export function HistorySection<Point extends HistoryPoint, State extends string>
   if (gone && !value && (!failure || failure.status === 404)) return <section ref={ref} />;
   const actions = (
     <>
+      {choices}
       <RangeLinks label="Range" current={range} addressOf={addressOf} />
       <a class="csv" href={`${query}&format=csv`} download={`${id}-history.csv`} aria-label="History as CSV">
         CSV
@@ -54,7 +59,7 @@ export function HistorySection<Point extends HistoryPoint, State extends string>
   );
   return (
     <Section title="History" name="history" sectionRef={ref} polled={polled} actions={actions}>
-      {(history) => <HistoryPanel kind={kind} history={history} created={created} />}
+      {(history) => <HistoryPanel key={kind.caption} kind={kind} history={history} created={created} />}
     </Section>
   );
 }

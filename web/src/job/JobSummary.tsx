@@ -1,6 +1,7 @@
 // The summary of a job: state, tasks by state, verdict.
 
 import type { Job, TaskCounts, TaskState } from "../api/model.ts";
+import { JobCostLine } from "../cost/lines/CostLine.tsx";
 import { formatCount, formatShare, plural } from "../format/numbers.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
@@ -18,6 +19,7 @@ export function JobSummary({ job }: { job: Job }) {
       <Numbers counts={job.taskCounts} />
       {job.progress ? <ReadBar {...job.progress} /> : <StateBar counts={job.taskCounts} />}
       <FailedTasksLine failed={job.failedTasks} />
+      <JobCostLine account={job.account} job={job.id} />
       <VerdictLine verdict={job.verdict}>
         {job.taskRead && (
           <span class="checked" data-testid="task-read">

@@ -4,6 +4,8 @@
 import { useState } from "preact/hooks";
 import type { ListSnapshot } from "../api/listPoller.ts";
 import { type Job, TASK_STATES } from "../api/model.ts";
+import { COST_HEADING, CostCell } from "../cost/lines/CostCell.tsx";
+import { accountsOf, type NamedCost, totalOf, useCostTotals } from "../cost/lines/totals.ts";
 import { visible } from "../format/text.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
@@ -76,6 +78,7 @@ function NoJobs({ snapshot, filters, isCurrent, choose }: JobListProps) {
 }
 
 function JobTable({ jobs, showAccount }: { jobs: Job[]; showAccount: boolean }) {
+  const totals = useCostTotals(accountsOf(jobs), "job");
   return (
     <table role="table" data-testid="jobs">
       <thead role="rowgroup">
@@ -91,20 +94,32 @@ function JobTable({ jobs, showAccount }: { jobs: Job[]; showAccount: boolean }) 
             </ColumnHeader>
           ))}
           <ColumnHeader kind="number">Total</ColumnHeader>
+          <ColumnHeader kind="number">{COST_HEADING}</ColumnHeader>
           <ColumnHeader>Confidence</ColumnHeader>
           <ColumnHeader kind="number">Checked</ColumnHeader>
         </tr>
       </thead>
       <tbody role="rowgroup">
         {jobs.map((job) => (
-          <JobRow key={`${job.account} ${job.id} ${job.creationTime}`} job={job} showAccount={showAccount} />
+          <JobRow
+            key={`${job.account} ${job.id} ${job.creationTime}`}
+            job={job}
+            showAccount={showAccount}
+            total={totalOf(totals, job.account, job.id)}
+          />
         ))}
       </tbody>
     </table>
   );
 }
 
-function JobRow({ job, showAccount }: { job: Job; showAccount: boolean }) {
+interface RowProps {
+  job: Job;
+  showAccount: boolean;
+  total: NamedCost | undefined;
+}
+
+function JobRow({ job, showAccount, total }: RowProps) {
   const counts = job.taskCounts;
   return (
     <tr role="row" data-job={job.id} data-account={job.account}>
@@ -148,6 +163,7 @@ function JobRow({ job, showAccount }: { job: Job; showAccount: boolean }) {
         <span class="label">Total</span>
         <Figure value={counts?.total} />
       </td>
+      <CostCell total={total} />
       <td role="cell" class="verdict">
         <VerdictBadge verdict={job.verdict} />
       </td>

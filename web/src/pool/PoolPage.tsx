@@ -4,7 +4,6 @@ import { useContext } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
 import { POLL_MS } from "../api/poller.ts";
 import { usePolled } from "../api/usePolled.ts";
-import { HistorySection } from "../charts/HistorySection.tsx";
 import { LatestEvents } from "../events/LatestEvents.tsx";
 import { Navigation } from "../routing/Link.tsx";
 import { addressOfPoolView, readPoolView } from "../routing/poolView.ts";
@@ -13,10 +12,10 @@ import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
 import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { AgentSection } from "./agent/AgentSection.tsx";
-import { poolHistory } from "./historyKind.tsx";
 import type { Pool } from "./model.ts";
 import { NodeSections } from "./nodelist/NodeSection.tsx";
 import { NodePanel } from "./nodepanel/NodePanel.tsx";
+import { PoolHistorySection } from "./PoolHistorySection.tsx";
 import { PoolSetup } from "./PoolSetup.tsx";
 import { PoolSummary } from "./PoolSummary.tsx";
 import { QueueSection } from "./queue/QueueSection.tsx";
@@ -43,11 +42,11 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
   const open = (node: string) => navigate(addressOfPoolView({ ...view, node }));
   const close = () => navigate(addressOfPoolView({ ...view, node: "", charts: "" }), "back");
   const history = {
-    kind: poolHistory(pool?.settingChanges ?? []),
     path: pathOfPool(view, "history"),
     id,
     created,
     addressOf: (each: Range) => addressOfPoolView({ ...view, range: each }),
+    changes: pool?.settingChanges ?? [],
   };
   return (
     <Shell tab="pools" account={account} back={back} result={polled} showsErrors retry={polled.retry}>
@@ -55,7 +54,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
       {gone ? (
         <>
           <NotFound name="pool" back={back} failure={failure} />
-          <HistorySection key="gone" {...history} range={view.range ?? "90d"} gone />
+          <PoolHistorySection key="gone" {...history} range={view.range ?? "90d"} gone />
         </>
       ) : (
         <>
@@ -69,7 +68,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
             open={open}
           />
           <QueueSection view={view} />
-          <HistorySection {...history} range={range} />
+          <PoolHistorySection {...history} range={range} />
           <StartUpSection view={view} />
           <PoolTelemetrySection view={view} range={range} changes={marksOf(pool?.settingChanges ?? [])} />
           <LatestEvents account={account} subject={{ pool: id }} />

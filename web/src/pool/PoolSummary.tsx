@@ -1,5 +1,6 @@
 // The summary of a pool: state and sizes, nodes by state, usage, and problems.
 
+import { PoolCostLine } from "../cost/lines/CostLine.tsx";
 import { formatCount, formatRate, plural } from "../format/numbers.ts";
 import { InterruptionSummary } from "../nodes/InterruptionSummary.tsx";
 import { NodeBar, NodeLegend } from "../nodes/NodeBar.tsx";
@@ -35,6 +36,7 @@ export function PoolSummary({ pool }: { pool: Pool }) {
       )}
       <WaitingTasksLine waiting={pool.waitingTasks} asOf={pool.waitingTasksAsOf} />
       <FailedTasksLine failed={pool.failedTasks} />
+      <PoolCostLine account={pool.account} pool={pool.id} />
       <VerdictLine verdict={pool.verdict} />
     </section>
   );

@@ -12,6 +12,16 @@ export function countsOf({ nodeCounts }: PoolPoint): Record<StateGroup, number> 
   return nodeCounts && countsByGroup(nodeCounts);
 }
 
+/** Cores by the groups whose colours they have: busy ones as running, all others as idle. */
+export type CoreGroup = Extract<StateGroup, "running" | "idle">;
+
+/** Null where no poll ran, or the cores of a node are unknown. */
+export function coresOf({ cores }: PoolPoint): Record<CoreGroup, number> | null {
+  if (!cores) return null;
+  const busy = Math.round(cores.busy * 10) / 10;
+  return { running: busy, idle: Math.max(0, cores.total - busy) };
+}
+
 /** The groups that any point has, in their order. */
 export function groupsIn({ value }: Series<StateGroup>): StateGroup[] {
   const found = STATE_GROUPS.filter((group) => value.some(({ counts }) => counts?.[group]));

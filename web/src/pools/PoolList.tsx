@@ -3,6 +3,8 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { ListSnapshot } from "../api/listPoller.ts";
+import { COST_HEADING, CostCell } from "../cost/lines/CostCell.tsx";
+import { accountsOf, type NamedCost, totalOf, useCostTotals } from "../cost/lines/totals.ts";
 import { formatCount, formatRate } from "../format/numbers.ts";
 import { capitalized, visible } from "../format/text.ts";
 import { NodeBar } from "../nodes/NodeBar.tsx";
@@ -105,6 +107,7 @@ const COLUMNS: Column[] = [
   { title: "By state", kind: "wide" },
   { title: "Slots used", order: "slots", kind: "number" },
   { title: "Cores busy", order: "cores", kind: "number" },
+  { title: COST_HEADING, kind: "number" },
   { title: "Problems", order: "problems", kind: "troubles" },
   { title: "Confidence" },
   { title: "Checked", kind: "number" },
@@ -118,6 +121,7 @@ interface PoolTableProps {
 }
 
 function PoolTable({ pools, showAccount, filters, unmonitored }: PoolTableProps) {
+  const totals = useCostTotals(accountsOf(pools), "pool");
   return (
     <table role="table" data-testid="pools">
       <thead role="rowgroup">
@@ -136,6 +140,7 @@ function PoolTable({ pools, showAccount, filters, unmonitored }: PoolTableProps)
             pool={pool}
             showAccount={showAccount}
             unmonitored={unmonitored}
+            total={totalOf(totals, pool.account, pool.id)}
           />
         ))}
       </tbody>
@@ -149,7 +154,14 @@ function columnOrder(order: Order, filters: PoolFilters): ColumnOrder {
   return { direction: filters.order === order ? direction : null, to: addressOfPools({ ...filters, order }) };
 }
 
-function PoolRow({ pool, showAccount, unmonitored }: { pool: Pool; showAccount: boolean; unmonitored: UnmonitoredAccounts }) {
+interface RowProps {
+  pool: Pool;
+  showAccount: boolean;
+  unmonitored: UnmonitoredAccounts;
+  total: NamedCost | undefined;
+}
+
+function PoolRow({ pool, showAccount, unmonitored, total }: RowProps) {
   const counts = pool.nodeCounts;
   return (
     <tr role="row" data-pool={pool.id} data-account={pool.account}>
@@ -171,6 +183,7 @@ function PoolRow({ pool, showAccount, unmonitored }: { pool: Pool; showAccount: 
       </td>
       <UsageCell name="slots used" capacity={pool.slots} value={pool.slots?.used} />
       <UsageCell name="cores busy" capacity={pool.cores} value={pool.cores?.busy} unknown={counts && !pool.cores ? capitalized(unknownCoresText(pool.unknownCores)) : undefined} />
+      <CostCell total={total} />
       <ProblemCell pool={pool} unmonitored={unmonitored} />
       <td role="cell" class="verdict">
         <VerdictBadge verdict={pool.verdict} />

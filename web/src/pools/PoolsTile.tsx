@@ -11,6 +11,7 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { KeyFigure } from "../ui/tiles/KeyFigure.tsx";
 import { TileFrame } from "../ui/tiles/TileFrame.tsx";
 import { addressOfPools, type PoolFilters } from "./filters.ts";
+import { TrafficLine } from "./TrafficLine.tsx";
 
 interface TileProps {
   account: Account;
@@ -28,6 +29,7 @@ export function PoolsTile({ account, single, filters }: TileProps) {
       <Numbers account={account} />
       <NodeBar counts={account.nodeCounts} />
       {account.nodeCounts && <NodeLegend counts={account.nodeCounts} />}
+      <TrafficLine account={account.id} />
       <footer>
         <Unread account={account} />
       </footer>

@@ -24,6 +24,7 @@ import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { latestOf, nodesAt, poolChartsOf, poolTimeGridOf } from "./lines.ts";
 import type { PoolTelemetry } from "./model.ts";
+import { trafficOf, trafficText } from "./traffic.ts";
 
 const MAX_SILENT = 5; // named
 
@@ -57,6 +58,9 @@ export function PoolTelemetrySection({ view, range, changes }: PoolTelemetryProp
       {(telemetry) => (
         <div class="telemetry of-pool">
           <Reporting view={view} nodes={telemetry.nodes} />
+          <p class="soft" data-testid="traffic">
+            {trafficText(trafficOf(telemetry), "this range")}
+          </p>
           <PoolCharts telemetry={telemetry} changes={changes} />
         </div>
       )}
