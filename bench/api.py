@@ -24,7 +24,8 @@ from typing import Any
 from urllib.parse import quote
 
 from bench.parts.api_stage import LARGE, ROUND_SECONDS, SMALL, ApiStage, HistoryRows, api_stage
-from bench.parts.load import Load, cpu_of, load, peak_of
+from bench.parts.cost_days import DAYS, JOBS, POOLS, CostDays
+from bench.parts.load import Load, cpu_of, load, peak_of, size_of
 from bench.report.command import bench_parser, show
 from bench.report.rows import row
 from shared.stores.tables.tables import Tables
@@ -37,7 +38,7 @@ _SECONDS = 5.0
 _MAX = 2000
 _READS = 20
 _MEMORY = 400
-_MIN_RATE, _PAGE_CPU = 0.5, 0.5
+_MIN_RATE, _PAGE_CPU, _COST_REQUESTS = 0.5, 0.5, 10
 _DAY = "history, 24 h"
 _NOTHING, _ONE_ROW = "a function that does nothing", "a function that reads a row"
 
@@ -88,12 +89,14 @@ async def measure(tasks: int) -> list[dict[str, Any]]:
             _ONE_ROW: await _measured(f"{stage.bare}/row?partition=demo&row={SMALL}", stage.bare_pid, _ONE_ROW),
         }
         found = {name: await _asked(stage, name, path) for name, path in _questions()}
+        costs = await _costs(stage)
         polled = await _polled(stage)
     peak = row("peak memory of the functions host, first read of the job", memory, "MB", bar=_MEMORY)
     return [
         *_rates(bare | found),
         *_polled_rates(polled),
         *_times(bare | found),
+        *costs,
         *_bars(found, one_read),
         peak,
     ]
@@ -108,6 +111,34 @@ async def _history(stage: ApiStage) -> float:
         return median([await _timed(history.read_day) for _ in range(_READS)])
     finally:
         await tables.close()
+
+
+async def _costs(stage: ApiStage) -> list[dict[str, Any]]:
+    """Seeds the usage of days; returns rows about its costs beside a function that answers as many bytes."""
+    tables = Tables.connect(connection_string=stage.storage, endpoint=None, credential=None, prefix="")
+    try:
+        days = CostDays(tables)
+        await days.seed()
+        requests = await days.requests()
+    finally:
+        await tables.close()
+    rows = [row(f"cost of {DAYS} days with jobs: requests to tables", requests, "", bar=_COST_REQUESTS)]
+    first = quote(_ago(DAYS - 1)[:10] + "T00:00:00")
+    questions = {
+        f"cost of {DAYS} days, {POOLS} pools by day": "step=P1D",
+        f"cost of {DAYS} days, {JOBS:,} jobs": f"step=P{DAYS}D&groupBy=job",
+    }
+    for name, query in questions.items():
+        url = f"{stage.api}/accounts/demo/cost?{query}&from={first}Z"
+        size = await size_of(url)
+        bare = f"a function that answers {size / 1e6:.2f} MB"
+        ours = await _measured(url, stage.api_pid, name)
+        other = await _measured(f"{stage.bare}/bytes?count={size}", stage.bare_pid, bare)
+        anew = await _measured(url.replace(f"{first}Z", f"{first}.{{n}}Z"), stage.api_pid, f"{name}, another each time")
+        rows.append(row(f"{name}: requests", ours.loaded.rate, "/s", other=(other.loaded.rate, bare), least=_MIN_RATE))
+        rows.append(row(f"{name}, computed anew: p50", 1e3 * anew.alone.quantile(0.5), "ms"))
+        rows.append(row(f"{name}, computed anew", anew.alone.cpu, "s CPU"))
+    return rows
 
 
 def _questions() -> Iterator[tuple[str, str]]:

@@ -16,6 +16,12 @@ async def bare(req: func.HttpRequest) -> func.HttpResponse:  # noqa: ARG001 - by
     return func.HttpResponse(_ANSWER, mimetype="application/json")
 
 
+@app.route(route="bytes")
+async def as_many_bytes(req: func.HttpRequest) -> func.HttpResponse:
+    """Answers with as many bytes as are asked for."""
+    return func.HttpResponse(b" " * int(req.params["count"]), mimetype="application/json")
+
+
 @app.route(route="row")
 async def row(req: func.HttpRequest) -> func.HttpResponse:
     """Answers after one point read by the official client."""

@@ -48,15 +48,22 @@ async def load(url: str, *, clients: int, seconds: float, most: float = inf, pid
         return Load(sorted(took), len(took) / (time.perf_counter() - began), (cpu_of(pid) - spent) / len(took))
 
 
+async def size_of(url: str) -> int:
+    """Returns the bytes of an answer. Raises RuntimeError for any other than 200."""
+    async with aiohttp.ClientSession(headers={"Accept-Encoding": "identity"}) as session:
+        return await _ask(session, url)
+
+
 def _numbered(url: str, number: int) -> str:
     return url.replace("{n}", str(number)).replace("{n50}", f"{number % 50:02}")
 
 
-async def _ask(session: aiohttp.ClientSession, url: str) -> None:
+async def _ask(session: aiohttp.ClientSession, url: str) -> int:
     async with session.get(url) as answer:
         body = await answer.read()
         if answer.status != HTTPStatus.OK:
             raise RuntimeError(f"{url} answered {answer.status}: {body[:300]!r}")
+        return len(body)
 
 
 def cpu_of(pid: int) -> float:

@@ -1,7 +1,7 @@
 """Costs of days in groups and steps: by pool, job, job schedule, VM size, cost class or day."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -26,21 +26,33 @@ class CostSum:
     `uncertain` alone, as it is unknown whether there was a machine.
     """
 
-    times: Counter[str] = field(default_factory=Counter)
+    times: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     amounts: defaultdict[str, Decimal] = field(default_factory=lambda: defaultdict(Decimal))
     shared: Decimal = Decimal(0)
     uncertain: Decimal = Decimal(0)
     unpriced: int = 0
 
     def add(self, line: CostLine) -> None:
-        self.times[line.cost_class] += line.time
-        if line.amount is None:
-            self.unpriced += line.time
-        elif line.cost_class == _UNCERTAIN:
-            self.uncertain += line.amount
-        elif line.cost_class not in UNBILLED:
-            self.amounts[line.cost_class] += line.amount
-            self.shared += line.amount if line.is_shared else 0
+        _, _, _, name, time, amount, _, is_shared = line
+        self.times[name] += time
+        if amount is None:
+            self.unpriced += time
+        elif name == _UNCERTAIN:
+            self.uncertain += amount
+        elif name not in UNBILLED:
+            self.amounts[name] += amount
+            if is_shared:
+                self.shared += amount
+
+    def add_sum(self, other: "CostSum") -> None:
+        """Adds the sums over other lines."""
+        for name, time in other.times.items():
+            self.times[name] += time
+        for name, amount in other.amounts.items():
+            self.amounts[name] += amount
+        self.shared += other.shared
+        self.uncertain += other.uncertain
+        self.unpriced += other.unpriced
 
     @property
     def amount(self) -> Decimal | None:
@@ -54,10 +66,17 @@ class CostSum:
 
 @dataclass(slots=True)
 class CostGroup:
-    """A group's costs, in total and by the start of the step."""
+    """A group's costs by the start of the step."""
 
-    total: CostSum = field(default_factory=CostSum)
     steps: defaultdict[datetime, CostSum] = field(default_factory=lambda: defaultdict(CostSum))
+
+    @property
+    def total(self) -> CostSum:
+        """The sums over all steps."""
+        found = CostSum()
+        for step in self.steps.values():
+            found.add_sum(step)
+        return found
 
 
 @dataclass(slots=True)
@@ -71,10 +90,8 @@ class CostTable:
     total: CostGroup = field(default_factory=CostGroup)
     unpriced: Counter[tuple[str, bool, NoPriceReason]] = field(default_factory=Counter)
 
-    def add(self, name: str, step: datetime, line: CostLine) -> None:
-        for group in (self.groups[name], self.total):
-            group.total.add(line)
-            group.steps[step].add(line)
+    def add_to_total(self, step: datetime, line: CostLine) -> None:
+        self.total.steps[step].add(line)
         if line.unpriced:
             self.unpriced[*line.kind, line.unpriced] += line.time
 
@@ -83,22 +100,18 @@ def cost_table(days: Iterable[PricedDay], grouping: Grouping, sharing: Sharing, 
     """Returns the costs of days in steps of the range; jobs are known by day only."""
     found = CostTable()
     for day in days:
-        name_of = _namer(day, grouping)
-        for step, line in _lines(day, grouping, sharing, wanted):
-            found.add(name_of(line), step, line)
+        name_of, start = _namer(day, grouping), wanted.step_of(day.since)
+        if grouping in {"job", "schedule"}:
+            for line in day.job_lines(sharing):
+                found.groups[name_of(line)].steps[start].add(line)
+            for line in day.pool_lines():
+                if line.cost_class not in UNBILLED:
+                    found.add_to_total(start, line)
+            continue
+        for step, line in day.hour_lines() if wanted.hourly else ((start, line) for line in day.pool_lines()):
+            found.groups[name_of(line)].steps[step].add(line)
+            found.add_to_total(step, line)
     return found
-
-
-def _lines(
-    day: PricedDay, grouping: Grouping, sharing: Sharing, wanted: CostRange
-) -> Iterator[tuple[datetime, CostLine]]:
-    start = wanted.step_of(day.since)
-    if grouping in {"job", "schedule"}:
-        yield from ((start, line) for line in day.job_lines(sharing))
-    elif wanted.hourly:
-        yield from day.hour_lines()
-    else:
-        yield from ((start, line) for line in day.pool_lines())
 
 
 def _namer(day: PricedDay, grouping: Grouping) -> Callable[[CostLine], str]:

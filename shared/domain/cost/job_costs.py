@@ -40,9 +40,8 @@ def job_cost(days: Iterable[PricedDay], job_key: str, sharing: Sharing) -> CostG
     found = CostGroup()
     for day in days:
         if job_key in day.usage.jobs:
-            for line in day.job_lines(sharing):
+            for line in day.job_lines(sharing, only=job_key):
                 if line.job == job_key:
-                    found.total.add(line)
                     found.steps[day.since].add(line)
     return found
 

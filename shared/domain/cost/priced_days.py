@@ -3,7 +3,7 @@
 A price holds for the whole day at whose start (UTC) it is valid, so the parts of a day add up exactly.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,6 +22,7 @@ NO_JOB = ""
 type Sharing = Literal["proportional", "even", "none"]
 """How the cost of idle slots, idle nodes and overhead is shared among the jobs of a pool and day."""
 _HELD = frozenset(OUTCOMES)
+_ANY = ""  # outcome
 _NOTHING = Decimal(0)
 
 
@@ -65,20 +66,22 @@ class PricedDay:
                 at = self.since + timedelta(hours=hour)
                 yield from ((at, line) for line in self._lines(key, pool, units))
 
-    def job_lines(self, sharing: Sharing) -> Iterator[CostLine]:
-        """Yields the lines of each job, and of NO_JOB what no job has; together they are the lines of pools."""
+    def job_lines(self, sharing: Sharing, only: str | None = None) -> Iterator[CostLine]:
+        """Yields the lines of each job, and of NO_JOB what no job has; together they are the lines of pools.
+
+        With `only`, the key of a job, those of pools on which it had no tasks are left out.
+        """
         shares = self._shares()
         for line in self.pool_lines():
             if line.cost_class in UNBILLED:
                 continue
-            if line.cost_class in _HELD:
-                yield from _divided(line, shares.by_outcome[line.pool, line.kind, line.cost_class])
-            elif sharing == "none":
-                yield line
-            else:
-                held = shares.by_kind[line.pool, line.kind]
-                weights = held if sharing == "proportional" else dict.fromkeys(held, 1)
-                yield from (one._replace(is_shared=one.job != NO_JOB) for one in _divided(line, weights))
+            held = shares.get((line.pool, line.kind), {})
+            is_shared = line.cost_class not in _HELD
+            weights = held.get(_ANY if is_shared else line.cost_class, {})
+            if is_shared and sharing != "proportional":
+                weights = dict.fromkeys(weights, 1) if sharing == "even" else {}
+            if only is None or only in weights:
+                yield from _divided(line, weights, is_shared=is_shared)
 
     def _lines(self, key: str, pool: PoolDay, units: UnitsByKind) -> Iterator[CostLine]:
         slots = pool.slots_per_node
@@ -93,32 +96,33 @@ class PricedDay:
                 else:
                     yield line._replace(amount=None, unpriced=price)
 
-    def _shares(self) -> "_Shares":
-        found = _Shares(defaultdict(Counter), defaultdict(Counter))
+    def _shares(self) -> Mapping[tuple[str, NodeKind], Mapping[str, Mapping[str, int]]]:
+        """Returns slot milliseconds of jobs by pool and kind of node, by outcome and under _ANY over all of them."""
+        found: defaultdict[tuple[str, NodeKind], defaultdict[str, defaultdict[str, int]]] = defaultdict(_by_outcome)
         for job, usage in self.usage.jobs.items():
-            for key, units in usage.units.items():
-                found.by_outcome[key.pool, key.kind, key.outcome][job] += units
-                found.by_kind[key.pool, key.kind][job] += units
+            for part in (usage.settled, usage.open):
+                for (pool, kind, outcome), units in part.items():
+                    shares = found[pool, kind]
+                    shares[outcome][job] += units
+                    shares[_ANY][job] += units
         return found
 
 
-class _Shares(NamedTuple):
-    """Slot milliseconds of jobs by pool, kind of node and outcome, and over all outcomes."""
-
-    by_outcome: defaultdict[tuple[str, NodeKind, str], Counter[str]]
-    by_kind: defaultdict[tuple[str, NodeKind], Counter[str]]
+def _by_outcome() -> defaultdict[str, defaultdict[str, int]]:
+    return defaultdict(lambda: defaultdict(int))
 
 
-def _divided(line: CostLine, weights: Mapping[str, int]) -> Iterator[CostLine]:
+def _divided(line: CostLine, weights: Mapping[str, int], *, is_shared: bool) -> Iterator[CostLine]:
     """Yields the line divided among jobs by their weights, undivided where none has any; sums are exact."""
-    rest, time, money = sum(weights.values()), line.time, line.amount
+    rest = sum(weights.values())
     if not rest:
         yield line
         return
+    pool, _, kind, name, time, money, unpriced, _ = line
     for job, weight in weights.items():
         own_time = time * weight // rest
         own_money = None if money is None else (money if weight == rest else money * weight / rest)
-        yield line._replace(job=job, time=own_time, amount=own_money)
+        yield CostLine(pool, job, kind, name, own_time, own_money, unpriced, is_shared)
         rest, time = rest - weight, time - own_time
         if money is not None and own_money is not None:
             money -= own_money

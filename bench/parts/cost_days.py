@@ -1,0 +1,80 @@
+"""Ninety days of an account's usage for `bench api`, as hourly roll-ups write it.
+
+Sixty pools with nodes of two kinds, and two thousand jobs: each runs for nine days on two pools.
+"""
+
+import random
+import time
+
+from azure.core.pipeline.transport import AioHttpTransport
+
+from shared.domain.cost.busy_nodes import Outcome
+from shared.domain.cost.usage_days import DAY, JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
+from shared.stores.tables.tables import Tables
+from shared.stores.usage_days import Part, UsageDayStore
+
+DAYS, POOLS, JOBS = 90, 60, 2000
+_DAYS_OF_JOB = 9
+_ACCOUNT = "demo"
+_KINDS = (NodeKind("standard_d4s_v5", dedicated=True), NodeKind("standard_d4s_v5", dedicated=False))
+_HOUR = 3_600_000  # milliseconds
+_POOL_CLASSES = ("succeeded", "failed", "interrupted", "idleSlots", "idle", "starting", "startTask", "unattributed")
+_OUTCOMES: tuple[Outcome, ...] = ("succeeded", "failed")
+_JOB_ROWS: tuple[Part, ...] = ("jobs",)
+
+
+class CostDays:
+    """The usage of days up to today."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._store = UsageDayStore(tables)
+        self._today = int(time.time() * 1000) // DAY
+
+    async def seed(self) -> None:
+        dice = random.Random(25)  # noqa: S311 - the same each time
+        for number in range(DAYS):
+            await self._store.save(_ACCOUNT, _day(self._today - DAYS + 1 + number, number, dice))
+
+    async def requests(self) -> int:
+        """Returns how many requests to tables read all days with their jobs."""
+        found, send = 0, AioHttpTransport.send
+
+        async def counted(transport: AioHttpTransport, *request: object, **options: object) -> object:
+            nonlocal found
+            found += 1
+            return await send(transport, *request, **options)
+
+        AioHttpTransport.send = counted
+        try:
+            days = await self._store.load(_ACCOUNT, range(self._today - DAYS + 1, self._today + 1), _JOB_ROWS)
+        finally:
+            AioHttpTransport.send = send
+        if len(days) < DAYS:
+            raise RuntimeError(f"only {len(days)} days of usage are stored")
+        return found
+
+
+def _day(day: int, number_of_day: int, dice: random.Random) -> UsageDay:
+    pools = {
+        f"pool-{number:03}": PoolDay(
+            f"pool-{number:03}",
+            4,
+            "westeurope",
+            "linux",
+            None,
+            {kind: {name: dice.randrange(24 * _HOUR) for name in _POOL_CLASSES} for kind in _KINDS},
+        )
+        for number in range(POOLS)
+    }
+    first = [number * (DAYS - _DAYS_OF_JOB + 1) // JOBS for number in range(JOBS)]
+    running = [number for number, begun in enumerate(first) if begun <= number_of_day < begun + _DAYS_OF_JOB]
+    jobs = {f"job-{number:05}": JobDay(f"job-{number:05}", _held(number, dice)) for number in running}
+    return UsageDay(day, (day + 1) * DAY, pools, jobs=jobs, settled=24, is_final=True)
+
+
+def _held(number: int, dice: random.Random) -> dict[JobUsageKey, int]:
+    return {
+        JobUsageKey(f"pool-{(number + offset) % POOLS:03}", _KINDS[0], outcome): dice.randrange(_HOUR)
+        for offset in (0, 1)
+        for outcome in _OUTCOMES
+    }
