@@ -164,3 +164,10 @@ class HistoryRangeError(BatchscopeError):
     def __init__(self, message: str, *, target: str) -> None:
         super().__init__(message)
         self.target = target
+
+
+class TooManyBudgetsError(BatchscopeError):
+    """An account has as many budgets as it may have."""
+
+    def __init__(self, account_id: str, most: int) -> None:
+        super().__init__(f"'{account_id}' has {most} budgets, the most that an account may have; delete one first.")

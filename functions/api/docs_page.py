@@ -47,7 +47,7 @@ def _operations(document: Mapping[str, Any]) -> Iterator[str]:
             if "requestBody" in operation:
                 yield f"<p>Body: {_of_content(operation['requestBody']['content'])}</p>"
             first = next(iter(operation["responses"].values()))
-            yield f"<p>Answer: {_of_content(first['content'])}</p>"
+            yield f"<p>Answer: {_of_content(first.get('content', {})) or 'without a body'}</p>"
 
 
 def _types(schemas: Mapping[str, Any]) -> Iterator[str]:

@@ -107,7 +107,10 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     if "format" in {field.name for field in msgspec.structs.fields(route.query)}:
         content |= {MEDIA: {"schema": {"type": "string"}}}
     success = {"description": "Success.", "content": content, "headers": _headers(route)}
-    responses: dict[str, Any] = {str(status): success for status in route.statuses}
+    empty = {"description": "Success, without a body."}
+    responses: dict[str, Any] = {
+        str(status): empty if status == HTTPStatus.NO_CONTENT else success for status in route.statuses
+    }
     if route.method == "GET":
         responses["304"] = {"description": "Still as the ETag in If-None-Match says."}
         responses["406"] = {"description": "Accept-Encoding takes no coding that there is.", "content": error}

@@ -22,6 +22,7 @@ from shared.errors import (
     NotFoundError,
     SettingsError,
     StorageUnavailableError,
+    TooManyBudgetsError,
 )
 
 _SECURITY_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
@@ -121,6 +122,7 @@ _STATUSES: tuple[tuple[type[BatchscopeError], tuple[int, str]], ...] = (
     (BatchThrottledError, (503, "BatchThrottled")),
     (BatchError, (502, "BatchFailed")),
     (MonitoringOffError, (409, "MonitoringOff")),
+    (TooManyBudgetsError, (409, "TooManyBudgets")),
     (CacheConflictError, (503, "Busy")),
     (StorageUnavailableError, (503, "StorageUnavailable")),
 )

@@ -18,6 +18,7 @@ from shared.services.blobs.blob_intake import Intake
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
+from shared.services.cost.budget_queries import BudgetQueries
 from shared.services.cost.cost_queries import CostQueries
 from shared.services.cost.todays_costs import TodaysCosts
 from shared.services.cost.usage_rollups import UsageRollups
@@ -80,6 +81,7 @@ class Services:
     prices: PriceQueries
     costs: CostQueries
     todays_costs: TodaysCosts
+    budgets: BudgetQueries
     schedules: ScheduleQueries
     registry: Registry
     housekeeping: HousekeepingService
@@ -153,6 +155,7 @@ async def open_services(settings: Settings) -> Services:
         prices=price_queries,
         costs=CostQueries(registry, queries, usage, stores.usage_days, price_queries),
         todays_costs=TodaysCosts(stores.usage_days, price_queries, clock),
+        budgets=BudgetQueries(registry, stores.budgets, stores.usage_days, price_queries),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,
         housekeeping=HousekeepingService(

@@ -1,5 +1,6 @@
 """All stores of one storage account, which services share."""
 
+from shared.stores.accounts.budgets import BudgetStore
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
@@ -26,6 +27,7 @@ class Stores:
 
     def __init__(self, tables: Tables) -> None:
         self.monitoring = MonitoringStore(tables)
+        self.budgets = BudgetStore(tables)
         self.rounds = RoundStore(tables)
         self.operations = OperationStore(tables)
         self.jobs = JobStore(tables)

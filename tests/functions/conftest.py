@@ -55,6 +55,9 @@ class World:
         headers = {"Content-Type": "application/json"}
         return _answer(await self.app.request("PUT", f"/api/{path}", headers=headers, body=body))
 
+    async def delete(self, path: str) -> Answer:
+        return _answer(await self.app.request("DELETE", f"/api/{path}"))
+
     async def staged_once(self, stage: Callable[["World"], Awaitable[None]]) -> "World":
         """Empties and stages the account, unless it still is as this stage left it: no later test changed it."""
         if self._left.get(stage) != self._condition():

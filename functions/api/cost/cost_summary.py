@@ -4,20 +4,13 @@ from datetime import datetime
 from decimal import Decimal
 
 from functions.api.cost.account_cost import rounded
+from functions.api.cost.budgets import BudgetAnswer, budget_answers
+from functions.api.cost.cost_forecasts import CostForecastAnswer, cost_forecast
 from functions.api.endpoints import ACCOUNT
 from functions.http.answers import Answer, utc
 from functions.http.handling import Query, RouteRequest, Routes
-from shared.domain.cost.cost_summary import CostForecast
+from shared.services.cost.budget_queries import BudgetReport
 from shared.services.cost.cost_queries import CostSummaryReport
-
-
-class CostForecastAnswer(Answer):
-    """The month's costs at its end: with each day left like the mean, cheapest and dearest of the last full `days`."""
-
-    amount: Decimal
-    low: Decimal
-    high: Decimal
-    days: int
 
 
 class CostSummaryAnswer(Answer):
@@ -34,6 +27,7 @@ class CostSummaryAnswer(Answer):
     month: Decimal
     forecast: CostForecastAnswer | None
     unpriced_seconds: float
+    budgets: list[BudgetAnswer]
 
 
 def add_cost_summary(routes: Routes) -> None:
@@ -41,10 +35,11 @@ def add_cost_summary(routes: Routes) -> None:
     async def get_cost_summary(call: RouteRequest[Query, None]) -> CostSummaryAnswer:
         """Returns what an account cost today, yesterday and this month, and what it will at the month's end."""
         services = await call.services()
-        return _answer(await services.costs.summary(call.path["account"]))
+        account = call.path["account"]
+        return _answer(await services.costs.summary(account), await services.budgets.of_account(account))
 
 
-def _answer(report: CostSummaryReport) -> CostSummaryAnswer:
+def _answer(report: CostSummaryReport, budgets: BudgetReport) -> CostSummaryAnswer:
     found = report.summary
     return CostSummaryAnswer(
         account=report.account.id,
@@ -53,14 +48,9 @@ def _answer(report: CostSummaryReport) -> CostSummaryAnswer:
         today=_or_none(found.today),
         yesterday=_or_none(found.yesterday),
         month=rounded(found.month),
-        forecast=_forecast(found.forecast) if found.forecast else None,
+        forecast=cost_forecast(found.forecast) if found.forecast else None,
         unpriced_seconds=report.unpriced / 1000,
-    )
-
-
-def _forecast(found: CostForecast) -> CostForecastAnswer:
-    return CostForecastAnswer(
-        amount=rounded(found.amount), low=rounded(found.low), high=rounded(found.high), days=found.days
+        budgets=budget_answers(budgets),
     )
 
 

@@ -1,15 +1,16 @@
-"""Prometheus series of costs of today (UTC): of accounts, pools by cost class, and jobs that have series.
+"""Prometheus series of costs of today (UTC), of accounts, pools by cost class, and jobs that have series; of budgets.
 
 An account has them from its first roll-up of the day on. What has no price is in no amount, but in node seconds.
 Amounts become floats here, at the edge, as the text format has no others.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from functions.api.metrics.series import Family, Labels, Samples, Value, timestamp
 from shared.domain.cost.cost_groups import CostSum
 from shared.domain.cost.day_costs import DayCosts
+from shared.services.cost.budget_queries import BudgetReport
 
 _ESTIMATE = "at the prices that the API lists: an estimate, not the bill."
 ACCOUNT_COST_FAMILIES = (
@@ -40,6 +41,10 @@ JOB_COST_FAMILIES = (
         ("currency",),
     ),
     Family("azbatch_job_wasted_cost_today", "The part of today's cost of a job that brought no result.", ("currency",)),
+)
+BUDGET_FAMILIES = (
+    Family("azbatch_budget_amount", "A budget's amount for a month (UTC).", ("currency",)),
+    Family("azbatch_budget_spent", f"Cost of this month (UTC) so far for a budget, {_ESTIMATE}", ("currency",)),
 )
 
 
@@ -75,6 +80,18 @@ def job_cost_samples(costs: Mapping[str, DayCosts], shown: Collection[tuple[str,
         for job, total in sorted(found.jobs.items()):
             if (account, job) in shown:
                 yield Samples((account, job), _amounts("job", total, found.currency))
+
+
+def budget_samples(reports: Sequence[BudgetReport]) -> Iterator[Samples]:
+    """Yields the samples of budgets; nothing is spent in another currency than the budget's."""
+    for report in reports:
+        for state in report.states:
+            budget = state.budget
+            values: dict[str, Value] = {
+                "azbatch_budget_amount": _amount(budget.amount, budget.currency),
+                "azbatch_budget_spent": _amount(state.spent, budget.currency),
+            }
+            yield Samples((report.account.id, budget.name), values)
 
 
 def _amounts(subject: str, total: CostSum, currency: str) -> dict[str, Value]:

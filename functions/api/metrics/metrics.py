@@ -20,9 +20,11 @@ from functions.api.metrics.account_series import (
 )
 from functions.api.metrics.cost_series import (
     ACCOUNT_COST_FAMILIES,
+    BUDGET_FAMILIES,
     JOB_COST_FAMILIES,
     POOL_COST_FAMILIES,
     account_cost_samples,
+    budget_samples,
     job_cost_samples,
     pool_cost_samples,
 )
@@ -53,6 +55,7 @@ from shared.domain.reports.reports import AccountReport, JobReport, PoolReport
 from shared.domain.reports.schedule_reports import ScheduleReport
 from shared.domain.telemetry.pools.pool_reports import PoolUtilization
 from shared.errors import NotFoundError
+from shared.services.cost.budget_queries import BudgetReport
 
 if TYPE_CHECKING:  # the services are loaded by the first request
     from shared.composition.opening import Services
@@ -115,6 +118,7 @@ def add_metrics(routes: Routes) -> None:
             ingestion=ingestion,
             utilization=await _utilization(services, ingestion),
             costs=await services.todays_costs.of_accounts([report.account for report in accounts]),
+            budgets=await services.budgets.of_accounts([report.account for report in accounts]),
             now=await services.clock.now(),
         )
 
@@ -162,6 +166,7 @@ def render(
     ingestion: Sequence[IngestionReport] = (),
     utilization: Sequence[PoolUtilization] = (),
     costs: Mapping[str, DayCosts] = _NO_COSTS,
+    budgets: Sequence[BudgetReport] = (),
 ) -> str:
     """Returns the exposition text of all series; deleted jobs and jobs completed long ago have none."""
     account, job, pool = ("account",), ("account", "job"), ("account", "pool")
@@ -171,6 +176,7 @@ def render(
         (POOL_ROUND_FAMILIES, account, list(round_samples("pools", pool_rounds))),
         (INGESTION_FAMILIES, account, list(map(ingestion_samples, ingestion))),
         (ACCOUNT_COST_FAMILIES, account, list(account_cost_samples(costs))),
+        (BUDGET_FAMILIES, ("account", "budget"), list(budget_samples(budgets))),
         (JOB_FAMILIES, job, of_jobs),
         (JOB_COST_FAMILIES, job, list(job_cost_samples(costs, {one.labels for one in of_jobs}))),
         (POOL_FAMILIES, pool, list(map(pool_samples, pools))),

@@ -13,13 +13,14 @@ _NOTHING = Decimal(0)
 class CostForecast:
     """The month's costs at its end: what is known, and each day left as the mean, cheapest and dearest of `days` days.
 
-    Days are the latest full ones with known costs.
+    Days are the latest full ones with known costs, `daily` is their mean.
     """
 
     amount: Decimal
     low: Decimal
     high: Decimal
     days: int
+    daily: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def _forecast(amounts: Mapping[date, Decimal], month: Decimal, today: date) -> C
     past = month - so_far
     mean = sum(full, _NOTHING) / len(full)
     amount, low, high = (past + max(so_far, each) + each * (left - 1) for each in (mean, min(full), max(full)))
-    return CostForecast(amount, low, high, len(full))
+    return CostForecast(amount, low, high, len(full), mean)
 
 
 def _days_left(today: date) -> int:

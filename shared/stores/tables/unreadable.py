@@ -41,6 +41,7 @@ SCHEMAS: Mapping[str, int] = {
     "usage": 1,
     "price history": 1,
     "price source": 1,
+    "budget": 1,
 }
 """The version written, and the latest readable one, by kind of row."""
 

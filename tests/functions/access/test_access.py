@@ -80,6 +80,18 @@ ROUTES = {
     "get_account_cost": Route(f"{_ACCOUNT}/cost", "/api/accounts/demo/cost", READERS),
     "get_job_cost": Route(f"{_JOB}/cost", "/api/accounts/demo/jobs/none/cost", READERS, 404),
     "get_cost_summary": Route(f"{_ACCOUNT}/cost/summary", "/api/accounts/demo/cost/summary", READERS),
+    "list_budgets": Route(f"{_ACCOUNT}/budgets", "/api/accounts/demo/budgets", READERS),
+    "get_budget": Route(f"{_ACCOUNT}/budgets/{{budget}}", "/api/accounts/demo/budgets/none", READERS, 404),
+    "put_budget": Route(
+        f"{_ACCOUNT}/budgets/{{budget}}",
+        "/api/accounts/demo/budgets/none",
+        OPERATORS,
+        methods=("PUT",),
+        body='{"amount": 5}',
+    ),
+    "delete_budget": Route(
+        f"{_ACCOUNT}/budgets/{{budget}}", "/api/accounts/demo/budgets/none", OPERATORS, 204, methods=("DELETE",)
+    ),
     "list_prices": Route(f"{_ACCOUNT}/prices", "/api/accounts/demo/prices", READERS),
     "list_retirements": Route("api/retirements", "/api/retirements", READERS),
     "get_pool_queue": Route(f"{_POOL}/queue", "/api/accounts/demo/pools/none/queue", READERS, 404),
@@ -132,6 +144,7 @@ _MISSING = {
     "/pools/": "PoolNotFound",
     "/jobs/": "JobNotFound",
     "/jobschedules/": "ScheduleNotFound",
+    "/budgets/": "BudgetNotFound",
 }
 
 

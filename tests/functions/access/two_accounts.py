@@ -57,6 +57,7 @@ class Ids:
     node: str
     schedule: str
     poll: str
+    budget: str
 
     def in_path(self, path: str) -> str:
         return path.format(**{name: getattr(self, name) for name in self.__slots__})
@@ -152,7 +153,9 @@ class TwoAccounts:
         nodes = got(app, f"{base}/pools/{pool}/nodes")["value"]
         (said,) = app.ask([poll_of(account, f'{{"jobs": ["{job}"]}}', EVERYTHING)])
         poll = json.loads(said.text)["id"]
-        return Ids(account, job, tasks[0]["id"], pool, nodes[0]["id"], f"{account}-nightly", poll)
+        budget = Ask("PUT", f"{SITE}/api/{base}/budgets/{account}-budget", EVERYTHING, '{"amount": 7}')
+        assert [said.status for said in app.ask([budget])] == [200]
+        return Ids(account, job, tasks[0]["id"], pool, nodes[0]["id"], f"{account}-nightly", poll, f"{account}-budget")
 
     async def _write_telemetry(self, found: dict[str, Ids]) -> None:
         now = int(datetime.fromisoformat(stamp(real_now())).timestamp()) * 10**9

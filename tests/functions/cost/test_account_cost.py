@@ -9,35 +9,19 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from azure.batch import models
 
 from local.batch_emulator.core.stamps import SECOND, stamp
 from local.batch_emulator.http.usage import usage
 from shared.services.tasks.leaf_reader import LeafReader, Slice
 from tests.emulator.support.staging import add_job, add_tasks
 from tests.functions.conftest import World
+from tests.functions.support.priced_pools import add_priced_pool
 from tests.functions.support.seen_metrics import families
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _DAY = 86_400 * SECOND
 _ABLE = ("succeeded", "failed", "interrupted", "running", "idleSlots", "idle", "unattributed")
-
-
-async def _add_pool(world: World, name: str, *, nodes: int, spot: int = 0, slots: int = 1, start: str = "") -> None:
-    image = models.BatchVmImageReference(publisher="canonical", offer="jammy", sku="22_04-lts")
-    machine = models.VirtualMachineConfiguration(image_reference=image, node_agent_sku_id="batch.node.ubuntu 22.04")
-    await world.batch.create_pool(
-        models.BatchPoolCreateOptions(
-            id=name,
-            vm_size="standard_d4as_v5",
-            virtual_machine_configuration=machine,
-            target_dedicated_nodes=nodes,
-            target_low_priority_nodes=spot,
-            task_slots_per_node=slots,
-            start_task=models.BatchStartTask(command_line=start) if start else None,
-        )
-    )
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -51,8 +35,8 @@ async def _stage(world: World) -> None:
     await world.app.fire("tick")  # finds pools of earlier tests deleted
     world.advance((_DAY - world.emulator.clock.now % _DAY) / SECOND + 4.5 * 3600)
     await world.app.fire("tick")
-    await _add_pool(world, "wide", nodes=2, spot=1, slots=4)
-    await _add_pool(world, "narrow", nodes=2, start="sleep 90")
+    await add_priced_pool(world, "wide", nodes=2, spot=1, slots=4)
+    await add_priced_pool(world, "narrow", nodes=2, start="sleep 90")
     await add_job(world.batch, "first", pool="wide")
     await add_tasks(world.batch, 30, job="first", command="sleep 300")
     await add_job(world.batch, "second", pool="narrow")
@@ -182,7 +166,7 @@ async def test_a_pool_that_lived_for_a_quarter_of_an_hour_has_its_whole_cost(wor
     world.advance((_DAY - world.emulator.clock.now % _DAY) / SECOND + 3600)
     await world.app.fire("tick")
     await world.app.fire("housekeeping")
-    await _add_pool(world, "brief", nodes=2)
+    await add_priced_pool(world, "brief", nodes=2)
     await _ticks(world, 8)
     await world.app.fire("housekeeping")
     (early,) = [group["cost"] for group in (await _cost(world))["value"] if group["name"] == "brief"]
@@ -201,7 +185,7 @@ async def test_a_pool_that_lived_for_a_quarter_of_an_hour_has_its_whole_cost(wor
 
 async def test_a_pool_that_lived_between_two_roll_ups_has_its_cost(world: World) -> None:
     await world.app.fire("housekeeping")
-    await _add_pool(world, "unseen", nodes=1)
+    await add_priced_pool(world, "unseen", nodes=1)
     await _ticks(world, 6)
     await world.batch.begin_delete_pool("unseen")
     await _ticks(world, 3)

@@ -49,6 +49,9 @@ azbatch_account_cost_today{account="demo",currency="USD"} 0.6
 azbatch_account_wasted_cost_today{account="demo",currency="USD"} 0.3
 azbatch_account_unpriced_node_seconds{account="demo"} 7.0
 azbatch_account_cost_as_of_timestamp_seconds{account="demo"} 1.79524614e+09
+azbatch_budget_amount{account="demo",budget="render",currency="USD"} 50.0
+azbatch_budget_amount{account="demo",budget="old",currency="EUR"} 70.0
+azbatch_budget_spent{account="demo",budget="render",currency="USD"} 12.25
 azbatch_pool_nodes{account="demo",dedicated="true",pool="render",state="running"} 2.0
 azbatch_pool_target_nodes{account="demo",dedicated="true",pool="render"} 3.0
 azbatch_pool_target_nodes{account="demo",dedicated="false",pool="render"} 0.0

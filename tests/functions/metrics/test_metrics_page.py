@@ -9,6 +9,7 @@ from functions.api.metrics.metrics import render, render_nodes
 from shared.domain.jobs.snapshots import TaskRead
 from tests.functions.conftest import ROOT
 from tests.functions.support.seen_metrics import (
+    BUDGETS,
     COSTS,
     INGESTION,
     NOW,
@@ -32,6 +33,7 @@ BESIDE = {
     "ingestion": [INGESTION],
     "utilization": [UTILIZED],
     "costs": COSTS,
+    "budgets": BUDGETS,
 }
 SNAPSHOT = job().job.snapshot
 assert SNAPSHOT

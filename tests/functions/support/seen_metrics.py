@@ -12,6 +12,7 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep, Totals
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.cost.budgets import Budget, BudgetState
 from shared.domain.cost.day_costs import day_costs
 from shared.domain.cost.priced_days import PricedDay
 from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
@@ -46,6 +47,7 @@ from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.telemetry.pools.node_grid import NodeStatistics
 from shared.domain.telemetry.pools.pool_reports import NodeReporting, PoolUtilization
 from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
+from shared.services.cost.budget_queries import BudgetReport
 
 NOW = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)  # 1795246200 seconds after 1970
 MINUTE = timedelta(minutes=1)
@@ -182,6 +184,11 @@ COSTS = {
         )
     )
 }
+_BUDGET = BudgetState(
+    Budget("render", "pool", "render", Decimal(50), "USD", NOW), "within", spent=Decimal("12.25"), reason=""
+)
+_ELSEWHERE = BudgetState(Budget("old", "account", "", Decimal(70), "EUR", NOW), "unknown", reason="Another currency.")
+BUDGETS = [BudgetReport(ACCOUNT, [_BUDGET, _ELSEWHERE])]
 
 
 def job(name: str = "render", *, statistics: JobStatistics | None = STATISTICS, state: str = "active") -> JobReport:

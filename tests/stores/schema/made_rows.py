@@ -12,6 +12,7 @@ from shared.domain.blobs.queued_shards import QueuedShard, UnreadBlob
 from shared.domain.blobs.rejects import BadUnit
 from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.cost.budgets import Budget
 from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
 from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.dependencies.stored_dependencies import StoredDependencies
@@ -76,6 +77,7 @@ from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.domain.usage.usage_ledger import UsageKind, UsageLedger
 from shared.services.reading.folding import fold
 from shared.stores import events
+from shared.stores.accounts.budgets import BudgetStore
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.rounds import RoundStore
@@ -256,6 +258,7 @@ async def write_all(tables: Tables) -> None:
     images = SupportedImages(T0, (image, gone), problem="problem")
     await SupportedImageStore(tables).save(ACCOUNT, images)
     await UsageDayStore(tables).save("demo", USAGE)
+    await BudgetStore(tables).save(ACCOUNT, Budget("Render", "pool", "Pool", Decimal("12.5"), "USD", T0))
     await PriceStore(tables).save("USD", PRICES)
     await PriceStore(tables).save_status("USD", PriceSourceStatus(T0, T0, "problem"))
     await ScheduleStore(tables).save_all(ACCOUNT, [SCHEDULE])
