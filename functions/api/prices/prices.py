@@ -31,7 +31,8 @@ class PriceAnswer(Answer):
 
     `hourly` is null where no price is known, for the `reason` that `detail` has as a sentence. `source` is `retail`
     for list prices, `file` for prices and discounts of your own. `asOf` is when the retail prices of the size were read
-    last. `meterId` is that of the retail meter.
+    last. `meterId` is that of the retail meter. `additionalHourly` is the part of `hourly` for disks and addresses
+    from your own entries.
     """
 
     vm_size: str
@@ -41,6 +42,7 @@ class PriceAnswer(Answer):
     priority: Priority
     pools: int
     hourly: Decimal | None
+    additional_hourly: Decimal | None
     currency: str | None
     valid_from: datetime | None
     valid_to: datetime | None
@@ -92,6 +94,7 @@ def price_answer(report: NodePriceReport) -> PriceAnswer:
         priority=key.priority,
         pools=report.pools,
         hourly=price and price.hourly,
+        additional_hourly=price and price.additional,
         currency=price and price.currency,
         valid_from=utc(price.valid_from) if price else None,
         valid_to=utc(price.valid_to) if price else None,

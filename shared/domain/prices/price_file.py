@@ -1,6 +1,7 @@
-"""A deployment's own prices: contracts, discounts on retail prices, and machines of other clouds.
+"""A deployment's own prices: contracts, discounts on retail prices, machines of other clouds, disks and addresses.
 
-They come as one JSON list (docs/api.md, "Prices"). Of several entries that apply, the first counts.
+They come as one JSON list (docs/api.md, "Prices"). Of several prices and discounts that apply, the first counts; the
+additional amounts of all entries that apply are added to it.
 """
 
 import re
@@ -16,7 +17,7 @@ from shared.domain.prices.price_keys import Price, PriceKey
 
 _PATTERN = re.compile(r"[A-Za-z0-9_*-]{1,80}")
 _MAX_HOURLY, _PERCENT = Decimal(1_000_000), Decimal(100)
-_HOURLY, _DISCOUNT = "hourly", "discountPercent"
+_HOURLY, _DISCOUNT, _ADDITIONAL = "hourly", "discountPercent", "additionalHourly"
 
 
 class PriceEntry(
@@ -24,9 +25,15 @@ class PriceEntry(
     frozen=True,
     kw_only=True,
     forbid_unknown_fields=True,
-    rename={"vm_size": "vmSize", "discount": _DISCOUNT, "begins": "from", "ends": "to"},
+    rename={
+        "vm_size": "vmSize",
+        "discount": _DISCOUNT,
+        "additional": _ADDITIONAL,
+        "begins": "from",
+        "ends": "to",
+    },
 ):
-    """An entry: what it applies to, and either the price of an hour or a discount on the retail price.
+    """An entry: what it applies to, and the price of an hour, a discount on the retail price, or an additional amount.
 
     In `vm_size` and `region` `*` stands for any text. It applies from the first moment (UTC) of the day `begins` to
     before the day `ends`. `os` is the one whose price applies: with hybrid benefit it is Linux.
@@ -41,6 +48,7 @@ class PriceEntry(
     hourly: Decimal | None = None
     currency: str | None = None
     discount: Decimal | None = None
+    additional: Decimal | None = None
 
     @property
     def valid_from(self) -> datetime:
@@ -74,6 +82,17 @@ class PriceEntry(
         begins = max(self.valid_from, retail.valid_from)
         return Price(hourly, retail.currency, begins, min(ends, default=None), "file", retail.meter_id)
 
+    def added(self, price: Price) -> Price:
+        """Returns a price with the additional amount, for the time for which both apply."""
+        ends = [end for end in (self.valid_to, price.valid_to) if end]
+        amount = self.additional or Decimal(0)
+        return price._replace(
+            hourly=price.hourly + amount,
+            additional=price.additional + amount,
+            valid_from=max(self.valid_from, price.valid_from),
+            valid_to=min(ends, default=None),
+        )
+
 
 def price_entries(text: str, currency: str, *, has_retail: bool) -> tuple[PriceEntry, ...]:
     """Returns the entries of a setting, whose prices are in a currency; discounts need retail prices.
@@ -100,27 +119,33 @@ def price_entries(text: str, currency: str, *, has_retail: bool) -> tuple[PriceE
 
 
 def first_entry(entries: Iterable[PriceEntry], key: PriceKey, moment: datetime) -> PriceEntry | None:
-    """Returns the entry that counts for a key at a moment, None where none applies."""
-    return next((entry for entry in entries if entry.applies(key, moment)), None)
+    """Returns the price or discount that counts for a key at a moment, None where none applies."""
+    return next((entry for entry in entries if entry.additional is None and entry.applies(key, moment)), None)
+
+
+def additional_entries(entries: Iterable[PriceEntry], key: PriceKey, moment: datetime) -> list[PriceEntry]:
+    """Returns the entries with additional amounts for a key at a moment."""
+    return [entry for entry in entries if entry.additional is not None and entry.applies(key, moment)]
 
 
 def _faults(entry: PriceEntry, currency: str, *, has_retail: bool) -> Iterator[str]:
     for name, pattern in (("vmSize", entry.vm_size), ("region", entry.region)):
         if not _PATTERN.fullmatch(pattern):
             yield f"its {name} is no text of letters, digits, '_', '-' and '*'"
-    if (entry.hourly is None) == (entry.discount is None):
-        yield f"it needs either {_HOURLY} or {_DISCOUNT}"
+    if sum(part is not None for part in (entry.hourly, entry.discount, entry.additional)) != 1:
+        yield f"it needs either {_HOURLY}, {_DISCOUNT} or {_ADDITIONAL}"
     if entry.ends and entry.ends <= entry.begins:
         yield "its to isn't after its from"
-    if entry.hourly is not None:
-        yield from _price_faults(entry, entry.hourly, currency)
+    for name, amount in ((_HOURLY, entry.hourly), (_ADDITIONAL, entry.additional)):
+        if amount is not None:
+            yield from _amount_faults(entry, name, amount, currency)
     if entry.discount is not None:
         yield from _discount_faults(entry, entry.discount, has_retail=has_retail)
 
 
-def _price_faults(entry: PriceEntry, hourly: Decimal, currency: str) -> Iterator[str]:
-    if not _is_between(hourly, _MAX_HOURLY):
-        yield f"its {_HOURLY} isn't from 0 to {_MAX_HOURLY}"
+def _amount_faults(entry: PriceEntry, name: str, amount: Decimal, currency: str) -> Iterator[str]:
+    if not _is_between(amount, _MAX_HOURLY):
+        yield f"its {name} isn't from 0 to {_MAX_HOURLY}"
     if entry.currency != currency:
         yield f"its currency isn't {currency}, the one of PRICE_CURRENCY"
 

@@ -98,7 +98,10 @@ class PriceKey(NamedTuple):
 
 
 class Price(NamedTuple):
-    """The price of an hour, from `valid_from` to before `valid_to`; these are aware UTC, None is an open end."""
+    """The price of an hour, from `valid_from` to before `valid_to`; these are aware UTC, None is an open end.
+
+    `additional` is the part of `hourly` for what a node has besides its machine, such as disks and addresses.
+    """
 
     hourly: Decimal
     currency: str
@@ -106,3 +109,4 @@ class Price(NamedTuple):
     valid_to: datetime | None
     origin: PriceOrigin
     meter_id: str = ""
+    additional: Decimal = Decimal(0)

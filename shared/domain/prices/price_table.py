@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from shared.domain.prices.price_file import PriceEntry, first_entry
+from shared.domain.prices.price_file import PriceEntry, additional_entries, first_entry
 from shared.domain.prices.price_history import PriceHistory, PriceInterval
 from shared.domain.prices.price_keys import NoPriceReason, Price, PriceKey
 
@@ -22,7 +22,14 @@ class PriceTable:
     unread: NoPriceReason = "notReadYet"
 
     def at(self, key: PriceKey, moment: datetime) -> Price | NoPriceReason:
-        """Returns the price at a moment, or the reason why none is known."""
+        """Returns the price at a moment with all additional amounts, or the reason why none is known."""
+        found = self._price(key, moment)
+        if isinstance(found, Price):
+            for entry in additional_entries(self.entries, key, moment):
+                found = entry.added(found)
+        return found
+
+    def _price(self, key: PriceKey, moment: datetime) -> Price | NoPriceReason:
         if key.unknown:
             return key.unknown
         entry = first_entry(self.entries, key, moment)

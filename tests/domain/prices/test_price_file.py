@@ -52,6 +52,37 @@ def test_an_own_price_counts_before_the_retail_price_while_it_is_valid() -> None
     assert [hourly(table(ending).at(KEY, moment)) for moment in moments] == ["0.2", "0.151", "0.2"]
 
 
+ADDITIONAL = {
+    "vmSize": "*", "region": "west*", "os": "*", "priority": "*", "currency": "EUR", "additionalHourly": 0.01,
+    "from": "2026-10-01",
+}  # fmt: skip
+
+
+def test_additional_amounts_are_all_added_to_the_price_of_the_machine() -> None:
+    address = ADDITIONAL | {"additionalHourly": 0.005, "to": "2026-12-01"}
+    found = table(ADDITIONAL, address).at(KEY, NOW)
+    assert isinstance(found, Price)
+    assert (found.hourly, found.additional, found.origin) == (Decimal("0.215"), Decimal("0.015"), "retail")
+    assert (found.valid_from, found.valid_to) == (
+        datetime(2026, 10, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC),
+    )  # fmt: skip
+    moments = [datetime(2026, 9, 30, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)]
+    assert [hourly(table(ADDITIONAL, address).at(KEY, moment)) for moment in moments] == ["0.2", "0.21"]
+
+
+def test_additional_amounts_are_no_price_and_no_discount_applies_to_them() -> None:
+    assert hourly(table(ADDITIONAL, ENTRY).at(KEY, NOW)) == "0.161"
+    assert hourly(table(ADDITIONAL, DISCOUNT).at(KEY, NOW)) == "0.185"
+    unknown = KEY._replace(vm_size="standard_x9_v1")
+    assert hourly(table(ADDITIONAL).at(unknown, NOW)) == "notReadYet"
+
+
+def test_additional_amounts_of_another_currency_or_beside_a_price_are_refused() -> None:
+    assert "its currency isn't EUR" in problem(ADDITIONAL | {"currency": "USD"})
+    assert "its additionalHourly isn't from 0 to" in problem(ADDITIONAL | {"additionalHourly": -1})
+    assert "it needs either hourly, discountPercent or additionalHourly" in problem(ENTRY | {"additionalHourly": 1})
+
+
 def test_the_first_entry_that_applies_counts() -> None:
     dearer = ENTRY | {"hourly": 9, "vmSize": "*"}
     assert hourly(table(ENTRY, dearer).at(KEY, NOW)) == "0.151"
@@ -100,7 +131,8 @@ def test_all_wrong_entries_are_named_with_the_reason() -> None:
     found = problem(*wrong)
     assert [number for number in range(1, 12) if f"Entry {number} of the prices" in found] == list(range(1, 11))
     for words in (
-        "its hourly isn't from 0 to", "its currency isn't EUR", "it needs either hourly or discountPercent",
+        "its hourly isn't from 0 to", "its currency isn't EUR",
+        "it needs either hourly, discountPercent or additionalHourly",
         "its discountPercent isn't from 0 to 100", "its vmSize is no text of", "its to isn't after its from",
         "a discount has no currency",
     ):  # fmt: skip
