@@ -123,13 +123,13 @@ async def _costs(stage: ApiStage) -> list[dict[str, Any]]:
     finally:
         await tables.close()
     rows = [row(f"cost of {DAYS} days with jobs: requests to tables", requests, "", bar=_COST_REQUESTS)]
-    first = quote(_ago(DAYS - 1)[:10] + "T00:00:00")
+    first, end = (quote(_ago(days)[:10] + "T00:00:00") for days in (DAYS, 0))
     questions = {
         f"cost of {DAYS} days, {POOLS} pools by day": "step=P1D",
         f"cost of {DAYS} days, {JOBS:,} jobs": f"step=P{DAYS}D&groupBy=job",
     }
     for name, query in questions.items():
-        url = f"{stage.api}/accounts/demo/cost?{query}&from={first}Z"
+        url = f"{stage.api}/accounts/demo/cost?{query}&from={first}Z&to={end}Z"
         size = await size_of(url)
         bare = f"a function that answers {size / 1e6:.2f} MB"
         ours = await _measured(url, stage.api_pid, name)

@@ -1,4 +1,4 @@
-"""Ninety days of an account's usage for `bench api`, as hourly roll-ups write it.
+"""The ninety days of an account's usage before today for `bench api`, as hourly roll-ups write it.
 
 Sixty pools with nodes of two kinds, and two thousand jobs: each runs for nine days on two pools.
 """
@@ -24,7 +24,7 @@ _JOB_ROWS: tuple[Part, ...] = ("jobs",)
 
 
 class CostDays:
-    """The usage of days up to today."""
+    """The usage of days before today, which the host itself makes."""
 
     def __init__(self, tables: Tables) -> None:
         self._store = UsageDayStore(tables)
@@ -33,7 +33,7 @@ class CostDays:
     async def seed(self) -> None:
         dice = random.Random(25)  # noqa: S311 - the same each time
         for number in range(DAYS):
-            await self._store.save(_ACCOUNT, _day(self._today - DAYS + 1 + number, number, dice))
+            await self._store.save(_ACCOUNT, _day(self._today - DAYS + number, number, dice))
 
     async def requests(self) -> int:
         """Returns how many requests to tables read all days with their jobs."""
@@ -46,7 +46,7 @@ class CostDays:
 
         AioHttpTransport.send = counted
         try:
-            days = await self._store.load(_ACCOUNT, range(self._today - DAYS + 1, self._today + 1), _JOB_ROWS)
+            days = await self._store.load(_ACCOUNT, range(self._today - DAYS, self._today), _JOB_ROWS)
         finally:
             AioHttpTransport.send = send
         if len(days) < DAYS:
