@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 type Severity = Literal["blocking", "limiting", "info"]
@@ -19,7 +20,7 @@ class Scope(NamedTuple):
 class Amount(NamedTuple):
     """How much a finding concerns; money is in the currency of the account's prices."""
 
-    number: float
+    number: float | Decimal
     unit: Literal["tasks", "nodes", "money"]
 
 

@@ -33,3 +33,22 @@ MIN_RUN_TASKS = 20
 """Tasks from which on their median run is compared with start-ups."""
 RETIREMENT_LEAD_DAYS = (180, 60, 14)
 """Days before something is retired from which on pools that use it are named, each time more urgently."""
+MAX_WASTE_DAYS, MIN_WASTE_DAYS = 7, 3
+"""Full days (UTC) before today on which findings on waste rest, and those that the amount of a month needs."""
+DAYS_OF_MONTH = 30
+MIN_WASTED = 3_600_000
+"""Milliseconds of nodes: less than an hour isn't named."""
+MIN_IDLE_HOURS = 8
+"""Hours in which a pool has idle nodes and runs nothing."""
+MIN_FAILING_HOURS = 3
+"""Hours in which nodes have a failed start task."""
+MIN_IDLE_SLOTS = 0.3
+"""The share of free slots in the time of nodes that run tasks."""
+MIN_IDLE_WEEKENDS = 0.5
+"""The share of idle nodes in the time of nodes on Saturdays and Sundays."""
+SIZE_HEADROOM = 1.25
+"""How many nodes a pool may have for each node that was busy."""
+MAX_SPOT_INTERRUPTED = 0.1
+"""The share without a result in what tasks held on spot nodes, up to which spot nodes are suggested."""
+MAX_WASTE_JOBS, MAX_SAMPLED_POOLS = 5, 5
+"""Jobs with failed tasks that are named, and pools whose history is read, the dearest first."""
