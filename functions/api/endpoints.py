@@ -57,6 +57,7 @@ ENDPOINTS = (
     Endpoint("cost.budgets", "get_budget", "GET", f"{ACCOUNT}/budgets/{{budget}}"),
     Endpoint("cost.budgets", "put_budget", "PUT", f"{ACCOUNT}/budgets/{{budget}}"),
     Endpoint("cost.budgets", "delete_budget", "DELETE", f"{ACCOUNT}/budgets/{{budget}}"),
+    Endpoint("cost.waste", "list_waste", "GET", f"{ACCOUNT}/cost/waste"),
     Endpoint("cost.job_cost", "get_job_cost", "GET", f"{JOB}/cost"),
     Endpoint("pools.pool_queue", "get_pool_queue", "GET", f"{POOL}/queue"),
     Endpoint("pools.pool_startup", "get_pool_startup", "GET", f"{POOL}/startup"),

@@ -22,6 +22,7 @@ from shared.services.cost.budget_queries import BudgetQueries
 from shared.services.cost.cost_queries import CostQueries
 from shared.services.cost.todays_costs import TodaysCosts
 from shared.services.cost.usage_rollups import UsageRollups
+from shared.services.cost.waste_queries import WasteQueries
 from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.dependency_snapshots import DependencySnapshots
@@ -82,6 +83,7 @@ class Services:
     costs: CostQueries
     todays_costs: TodaysCosts
     budgets: BudgetQueries
+    waste: WasteQueries
     schedules: ScheduleQueries
     registry: Registry
     housekeeping: HousekeepingService
@@ -123,6 +125,7 @@ async def open_services(settings: Settings) -> Services:
     )
     reader = PriceReader(settings.accounts, stores, RetailPrices(prices.url), prices)
     usage = UsageQueries(registry, pools, stores.nodes)
+    pool_histories = Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention)
     price_queries, rollups = PriceQueries(registry, stores, prices), UsageRollups(stores, walk, prices)
 
     def explaining(shared: SharedEvidence | None = None) -> Explanations:
@@ -146,7 +149,7 @@ async def open_services(settings: Settings) -> Services:
         dependencies=DependencySnapshots(sources, queries, tasks, stores.dependencies, live=brief, budgets=budgets),
         waiting_jobs=WaitingJobs(registry, stores, sources, explaining, budgets, retention),
         histories=Histories(registry, JOB_SAMPLES, queries.recent_samples, stores.history, retention),
-        pool_histories=Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention),
+        pool_histories=pool_histories,
         waited_histories=WaitedHistories(registry, stores.waiting_causes, stores.pool_history),
         pools=pools,
         pool_queues=PoolQueues(queries, tasks, pools, stores.dependencies),
@@ -156,6 +159,7 @@ async def open_services(settings: Settings) -> Services:
         costs=CostQueries(registry, queries, usage, stores.usage_days, price_queries),
         todays_costs=TodaysCosts(stores.usage_days, price_queries, clock),
         budgets=BudgetQueries(registry, stores.budgets, stores.usage_days, price_queries),
+        waste=WasteQueries(registry, stores, price_queries, pool_histories),
         schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
         registry=registry,
         housekeeping=HousekeepingService(

@@ -33,8 +33,8 @@ _ROUTES = (
     "accounts/{a}/pools/{p}/nodes/{n}/telemetry?step=PT1M", "accounts/{a}/pools/{p}/nodes/{n}/telemetry?format=csv",
     "accounts/{a}/events?maxpagesize=100", "accounts/{a}/events?job={j}", "accounts/{a}/ingestion",
     "accounts/{a}/rejects?maxpagesize=50", "accounts/{a}/monitoring", "accounts/{a}/prices", "accounts/{a}/cost",
-    "accounts/{a}/cost/summary", "accounts/{a}/budgets", "accounts/{a}/jobs/{j}/cost", "retirements",
-    "metrics", "openapi.json", "",
+    "accounts/{a}/cost/summary", "accounts/{a}/cost/waste", "accounts/{a}/budgets", "accounts/{a}/jobs/{j}/cost",
+    "retirements", "metrics", "openapi.json", "",
 )  # fmt: skip
 _SOAKED = f"accounts/{{a}}/pools/{POOL}/nodes/{{m}}/telemetry"
 _SOAKED_TASK = "accounts/{a}/jobs/job-{k}/tasks/task-{k}/telemetry"

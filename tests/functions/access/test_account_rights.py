@@ -50,6 +50,7 @@ CASES = {
     "get_pool": [_POOL],
     "get_account_cost": ["accounts/{account}/cost"],
     "get_job_cost": [f"{_JOB}/cost"],
+    "list_waste": ["accounts/{account}/cost/waste", "accounts/{account}/cost/waste?format=csv"],
     "get_cost_summary": ["accounts/{account}/cost/summary"],
     "list_budgets": [f"{_ACCOUNT}/budgets"],
     "get_budget": [f"{_ACCOUNT}/budgets/{{budget}}"],

@@ -103,7 +103,7 @@ def explanation_names() -> Iterator[str]:
     for module in modules("shared"):
         named = {node.name for node in module.body if isinstance(node, ast.ClassDef)}
         named |= {alias.name for node in module.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-        if not named & {"Finding", "Found", "Value", "Group"}:
+        if not named & {"Finding", "Found", "Value", "Group", "Waste"}:
             continue
         for node in ast.walk(module):
             if isinstance(node, ast.Constant) and re.fullmatch("[a-z]+([A-Z][a-z]+)+", str(node.value)):
