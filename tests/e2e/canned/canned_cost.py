@@ -12,6 +12,27 @@ _CLASSES = {
 WASTED = ("failed", "interrupted", "idle", "idleSlots", "startTaskFailed")
 
 
+def _finding(code: str, scope: str, name: str, amount: float | None, hours: float) -> dict[str, Any]:
+    pool = {"poolId": name} if scope == "pool" else {}
+    return {
+        "code": code, "severity": "info", "scope": scope, "id": name, "title": f"The title of {code}",
+        "detail": "What was seen.", "evidence": pool | {"days": 7, "idleHours": 12},
+        "advice": f"Resize it: az batch pool resize --pool-id {name} --target-dedicated-nodes 0", "since": None,
+        "amount": amount, "monthlyAmount": amount and round(amount * 30 / 7, 6), "nodeSeconds": hours * HOUR,
+        "unpricedSeconds": 0 if amount else hours * HOUR,
+    }  # fmt: skip
+
+
+WASTE: dict[str, Any] = {
+    "account": "demo", "currency": "USD", "asOf": "2026-11-29T00:00:00Z", "fullDays": 7,
+    "days": [f"2026-11-2{number}" for number in range(2, 9)],
+    "value": [
+        _finding("idlePool", "pool", "pool-0", 280.0, 280), _finding("failedTasks", "job", "nightly:job-1", 7.0, 7),
+        _finding("idleSlots", "pool", "pool-1", None, 90),
+    ],
+}  # fmt: skip
+
+
 def cost_sum(amounts: dict[str, float], **changes: Any) -> dict[str, Any]:
     """Returns the sum of amounts by class, at one unit of money for an hour of a node."""
     amounts = {name: round(amount, 6) for name, amount in amounts.items() if amount}

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.canned.canned_api import Canned
-from tests.e2e.canned.canned_cost import MISSING, UNPRICED, UNWATCHED, cost
+from tests.e2e.canned.canned_cost import MISSING, UNPRICED, UNWATCHED, WASTE, cost
 
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 HOSTILE = "<img src=x onerror=document.title='broken'>"
@@ -24,6 +24,7 @@ def costs(render: Canned) -> Canned:
         "vmSize": cost(["standard_d4s_v5"], "vmSize"),
         "class": cost(["succeeded", "idle", "failed"], "class"),
         "summary": {"currency": "USD", "month": 60, "forecast": {"amount": 90, "low": 80, "high": 120, "days": 7}},
+        "waste": WASTE,
     }
     return render
 
@@ -79,6 +80,22 @@ def test_waste_comes_first_and_the_dearest_of_it(page: Page, costs: Canned) -> N
     expect(classes.nth(0)).to_contain_text(money(costs.costs["pool"]["cost"]["amounts"]["idle"]))
 
 
+def test_findings_on_waste_have_a_months_money_and_advice(page: Page, costs: Canned) -> None:
+    show(page, costs)
+    findings = page.get_by_test_id("waste-findings").locator("> li")
+    expect(findings).to_have_count(3)
+    assert [each.get_attribute("data-code") for each in findings.all()] == ["idlePool", "failedTasks", "idleSlots"]
+    expect(findings.nth(0)).to_contain_text("$1,200.00 a month; $280.00 in 7 days")
+    expect(findings.nth(2)).to_contain_text("no price")
+    expect(findings.nth(0).get_by_role("link").first).to_have_attribute("href", "?account=demo&pool=pool-0")
+    expect(findings.nth(1).get_by_role("link").first).to_have_attribute("href", "?account=demo&job=nightly%3Ajob-1")
+    findings.nth(0).locator("summary").click()
+    expect(findings.nth(0)).to_contain_text("az batch pool resize")
+    costs.costs["waste"] = WASTE | {"value": []}
+    page.reload()
+    expect(page.get_by_text("Nothing to save was found on 7 days.")).to_be_visible()
+
+
 def test_what_isnt_known_is_hatched(page: Page, costs: Canned) -> None:
     show(page, costs)
     expect(page.locator(f"[data-day='{day(MISSING)}'] .gap")).to_have_count(1)
@@ -123,7 +140,7 @@ def test_the_view_is_in_the_address_and_in_the_request(page: Page, costs: Canned
     expect(page).to_have_url(re.compile("range=7d"))
     expect(page.get_by_role("navigation", name="Range").locator("[aria-current]")).to_have_text("7 d")
     asked = f"/api/accounts/demo/cost?from={day(6)}T00%3A00%3A00Z&groupBy=job&sharing=none"
-    expect(page.locator("main .contents")).to_have_attribute("aria-busy", "false")
+    expect(page.locator("main .contents").first).to_have_attribute("aria-busy", "false")
     assert asked in costs.asked
     groups.get_by_role("link", name="Class").click()
     expect(page.locator("[data-group=idle] th")).to_have_text("idle nodes")

@@ -19,6 +19,7 @@ import { CostTile } from "./CostTile.tsx";
 import { pathOfCost, readCostView } from "./costView.ts";
 import { GroupTable } from "./GroupTable.tsx";
 import { UnpricedList } from "./UnpricedList.tsx";
+import { WasteFindings } from "./WasteFindings.tsx";
 import { WasteList } from "./WasteList.tsx";
 
 const INTERVAL_MS = 60_000;
@@ -85,6 +86,7 @@ function Parts({ cost, bars }: { cost: AccountCost; bars: CostBars }) {
   return (
     <>
       <TitledCard title="Wasted" name="waste">
+        <WasteFindings account={cost.account} />
         <WasteList cost={cost} />
       </TitledCard>
       <TitledCard title={`By day and ${noun}`} name="cost-by-day">

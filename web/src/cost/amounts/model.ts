@@ -1,5 +1,7 @@
 // The costs of an account's nodes, in the API's JSON. Names of groups come from outside: only shown as text.
 
+import type { Finding } from "../../ui/findings/model.ts";
+
 /** The groupings of the page, by the API's names. */
 export const GROUPINGS = ["pool", "job", "schedule", "vmSize", "class"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -75,6 +77,25 @@ export interface CostSummary {
   month: number;
   /** Null before three full days are known. */
   forecast: CostForecast | null;
+}
+
+/** A finding on a pool or a job, with the money of some days and of a month; null without a price. */
+export interface WasteFinding extends Finding {
+  scope: string;
+  id: string;
+  amount: number | null;
+  /** Null before three full days are known. */
+  monthlyAmount: number | null;
+  nodeSeconds: number;
+  unpricedSeconds: number;
+}
+
+/** The answer of `GET accounts/{account}/cost/waste`, the dearest finding first. */
+export interface Waste {
+  account: string;
+  currency: string;
+  days: string[];
+  value: WasteFinding[];
 }
 
 /** Whether jobs bear a share of time that no task held. */

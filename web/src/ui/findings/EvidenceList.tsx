@@ -9,18 +9,22 @@ import { addressOfDetail } from "../../routing/routes.ts";
 import { ExternalText } from "../text/ExternalText.tsx";
 import type { Evidence, Finding } from "./model.ts";
 
-const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "maxWallClockTime", "medianRun", "startUp", "startUpBefore"]);
+const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "maxWallClockTime", "medianRun", "runTime", "startTime", "startUp", "startUpBefore"]);
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** Labels of evidence that its name in the API doesn't explain. */
 const LABELS = new Map([
   ["ableNodes", "nodes accepting tasks"],
   ["affectedNodes", "affected nodes"],
+  ["asOf", "as of"],
   ["autoScale", "autoscale"],
   ["blockers", "blocking tasks (state): tasks blocked"],
+  ["days", "days seen"],
   ["estimatedWait", "estimated wait of the first task"],
   ["estimatedWaitOfLast", "estimated wait of the last task"],
   ["examples", "example nodes"],
   ["failedNodes", "nodes where it failed"],
+  ["failingHours", "hours with a failed start task"],
+  ["failures", "failures by category"],
   ["fitNodes", "suitable nodes"],
   ["formulaLines", "decisive formula lines"],
   ["formulaVariables", "variables in the formula"],
@@ -29,11 +33,18 @@ const LABELS = new Map([
   ["heldByFailed", "blocked by failed tasks"],
   ["heldByMissing", "blocked by missing tasks"],
   ["holders", "other jobs using its slots"],
+  ["idleHours", "idle hours"],
+  ["idleShare", "idle, in percent"],
+  ["interruptedShare", "without a result, in percent"],
+  ["interruptions", "interruptions of spot nodes"],
+  ["interruptionsSince", "interruptions counted since"],
   ["isAllWaiting", "all waiting tasks checked"],
   ["jobs", "jobs ahead (priority or age): waiting tasks"],
   ["kills", "killed processes"],
   ["lookedAt", "waiting tasks checked"],
   ["medianRun", "median run of tasks"],
+  ["mostBusyNodes", "nodes busy at most"],
+  ["neededNodes", "nodes needed"],
   ["otherJobs", "more jobs ahead"],
   ["poolId", "pool"],
   ["preemptedTasks", "tasks requeued for these jobs"],
@@ -42,8 +53,11 @@ const LABELS = new Map([
   ["reports", "reports of nodes"],
   ["requeuesWithoutJob", "requeues of unknown cause"],
   ["requiredSlots", "slots of the largest task"],
+  ["runTime", "time with tasks"],
+  ["samples", "samples of busy nodes"],
   ["share", "share of slots that become free"],
   ["slotsPerNode", "slots per node"],
+  ["startTime", "time of starts"],
   ["startUp", "median start-up"],
   ["startUpBefore", "median start-up before"],
   ["target", "target nodes"],

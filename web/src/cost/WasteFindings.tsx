@@ -1,0 +1,66 @@
+// Findings on waste with the money of a month, the dearest first.
+
+import { pathOfAccount } from "../api/paths.ts";
+import { usePolled } from "../api/usePolled.ts";
+import { plural } from "../format/numbers.ts";
+import { Link } from "../routing/Link.tsx";
+import { addressOfDetail } from "../routing/routes.ts";
+import { FindingDetails } from "../ui/findings/FindingDetails.tsx";
+import { PolledContents } from "../ui/page/PolledContents.tsx";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
+import type { Waste, WasteFinding } from "./amounts/model.ts";
+import { amountText, hoursText } from "./amounts/texts.ts";
+
+const INTERVAL_MS = 300_000;
+
+export function WasteFindings({ account }: { account: string }) {
+  const polled = usePolled<Waste>({ path: pathOfAccount(account, "cost/waste"), intervalMs: INTERVAL_MS });
+  return (
+    <PolledContents polled={polled} name="waste-findings" title="What to do">
+      {(waste) => <Findings waste={waste} />}
+    </PolledContents>
+  );
+}
+
+function Findings({ waste: { account, currency, days, value } }: { waste: Waste }) {
+  if (!value.length) return <p class="nothing">{days.length ? `Nothing to save was found on ${plural(days.length, "day")}.` : "No usage is stored yet."}</p>;
+  return (
+    <>
+      <ol class="waste-findings" data-testid="waste-findings">
+        {value.map((one) => (
+          <li key={`${one.code} ${one.id}`} data-code={one.code}>
+            <Sum finding={one} currency={currency} days={days.length} />
+            <div>
+              <p class="soft">
+                {one.scope}{" "}
+                <Link to={addressOfDetail(one.scope === "job" ? "jobs" : "pools", account, one.id)}>
+                  <ExternalText text={one.id} />
+                </Link>
+              </p>
+              <FindingDetails account={account} finding={one} open={false} />
+            </div>
+          </li>
+        ))}
+      </ol>
+      <p class="soft waste-note">Findings overlap, as an idle node may be in several, so their amounts have no sum.</p>
+    </>
+  );
+}
+
+interface SumProps {
+  finding: WasteFinding;
+  currency: string;
+  days: number;
+}
+
+/** The money of a month and that of the days; before three full days only the latter. */
+function Sum({ finding: { amount, monthlyAmount, nodeSeconds }, currency, days }: SumProps) {
+  const ofDays = `${amountText(amount, currency)} in ${plural(days, "day")}`;
+  if (amount === null) return <p class="sum"><b>no price</b> <small>{hoursText(nodeSeconds)}</small></p>;
+  if (monthlyAmount === null) return <p class="sum"><b>{amountText(amount, currency)}</b> <small>in {plural(days, "day")}</small></p>;
+  return (
+    <p class="sum">
+      <b>{amountText(monthlyAmount, currency)}</b> <small>a month; {ofDays}</small>
+    </p>
+  );
+}
