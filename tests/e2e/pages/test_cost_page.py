@@ -12,6 +12,7 @@ from tests.e2e.canned.canned_cost import MISSING, UNPRICED, UNWATCHED, WASTE, co
 
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 HOSTILE = "<img src=x onerror=document.title='broken'>"
+FORECAST = {"amount": 90, "low": 80, "high": 120, "days": 7}
 POOLS = [HOSTILE, *(f"pool-{number}" for number in range(9))]
 
 
@@ -23,7 +24,7 @@ def costs(render: Canned) -> Canned:
         "schedule": cost(["nightly", ""], "schedule"),
         "vmSize": cost(["standard_d4s_v5"], "vmSize"),
         "class": cost(["succeeded", "idle", "failed"], "class"),
-        "summary": {"currency": "USD", "month": 60, "forecast": {"amount": 90, "low": 80, "high": 120, "days": 7}},
+        "summary": {"currency": "USD", "month": 60, "forecast": FORECAST, "budgets": []},
         "waste": WASTE,
     }
     return render
@@ -94,6 +95,27 @@ def test_findings_on_waste_have_a_months_money_and_advice(page: Page, costs: Can
     costs.costs["waste"] = WASTE | {"value": []}
     page.reload()
     expect(page.get_by_text("Nothing to save was found on 7 days.")).to_be_visible()
+
+
+def _budget(name: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "name": name, "scope": "account", "target": None, "amount": 75, "currency": "USD", "state": "willExceed",
+        "spent": 60, "share": 0.8, "forecast": FORECAST, "exceededOn": day(0), "unpricedSeconds": 0, "reason": None,
+    } | changes  # fmt: skip
+
+
+def test_budgets_have_their_state_and_a_line_in_the_chart(page: Page, costs: Canned) -> None:
+    pool = {"scope": "pool", "target": HOSTILE, "state": "within", "amount": 600}
+    costs.costs["summary"]["budgets"] = [_budget("all"), _budget("one-pool", **pool)]
+    show(page, costs)
+    budgets = page.get_by_test_id("budgets").locator("li")
+    expect(budgets).to_have_count(2)
+    expect(budgets.nth(0)).to_contain_text("$60.00 of $75.00 spent this month, 80%.")
+    expect(budgets.nth(0)).to_contain_text("about $90.00 at the month's end")
+    expect(budgets.nth(1)).to_contain_text(HOSTILE)
+    expect(page.locator("line.cost-budget")).to_have_count(1)
+    expect(page.get_by_test_id("budget-line")).to_contain_text("the month's budget for a day")
+    assert page.evaluate(OVERFLOW) <= 0
 
 
 def test_what_isnt_known_is_hatched(page: Page, costs: Canned) -> None:

@@ -6,7 +6,7 @@ import { cursorProps } from "../charts/chartCursor.ts";
 import { countTicks, linear, type Scale } from "../charts/scales.ts";
 import { useWidth } from "../charts/useWidth.ts";
 import { blocksOf, type CostBars, dayTicks, isStriped, maxOf } from "./amounts/bars.ts";
-import { formatMoneyTick } from "./amounts/money.ts";
+import { formatMoneyTick, type Micros } from "./amounts/money.ts";
 import { dayReadout } from "./amounts/texts.ts";
 
 const HEIGHT = 260;
@@ -21,16 +21,18 @@ const STRIP = { top: BOTTOM + 4, height: 7 };
 interface ChartProps {
   bars: CostBars;
   currency: string;
+  /** The account's budget for a day. */
+  budget: Micros | null;
   cursor: number | null;
   point: (index: number | null) => void;
 }
 
-export function CostChart({ bars, currency, cursor, point }: ChartProps) {
+export function CostChart({ bars, currency, budget, cursor, point }: ChartProps) {
   const { ref, width } = useWidth();
   const { days, parts } = bars;
   const right = Math.max(LEFT + 1, width - RIGHT_MARGIN);
   const x = linear([0, days.length], [LEFT, right]);
-  const most = maxOf(bars);
+  const most = Math.max(maxOf(bars), budget ?? 0);
   const ticks = most ? countTicks(most, 4) : [0];
   const y = linear([0, ticks.at(-1) || 1], [BOTTOM, TOP]);
   const last = days.length - 1;
@@ -55,6 +57,7 @@ export function CostChart({ bars, currency, cursor, point }: ChartProps) {
         {days.map((day, index) => (
           <Bar key={day.date} bars={bars} index={index} x={x} y={y} />
         ))}
+        {budget !== null && <line class="cost-budget" x1={LEFT} x2={right} y1={y(budget)} y2={y(budget)} />}
       </svg>
     </div>
   );

@@ -6,13 +6,17 @@ import { pathOfAccount } from "../api/paths.ts";
 import { type Polled, usePolled } from "../api/usePolled.ts";
 import { CsvButton } from "../export/CsvButton.tsx";
 import { addressOfList } from "../routing/routes.ts";
+import { serverClock } from "../time/clock.ts";
 import { NotFound } from "../ui/page/DetailPage.tsx";
 import { PolledContents } from "../ui/page/PolledContents.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { TitledCard } from "../ui/page/TitledCard.tsx";
 import { barsOf, type CostBars } from "./amounts/bars.ts";
+import { dailyBudget } from "./amounts/budgets.ts";
 import { wordsOf } from "./amounts/groups.ts";
 import type { AccountCost, CostSummary } from "./amounts/model.ts";
+import type { Micros } from "./amounts/money.ts";
+import { BudgetList } from "./BudgetList.tsx";
 import { CostControls } from "./CostControls.tsx";
 import { CostPanel } from "./CostPanel.tsx";
 import { CostTile } from "./CostTile.tsx";
@@ -65,10 +69,21 @@ function Costs({ polled }: { polled: Polled<AccountCost> }) {
 function CostContents({ cost }: { cost: AccountCost }) {
   const summary = usePolled<CostSummary>({ path: pathOfAccount(cost.account, "cost/summary"), intervalMs: INTERVAL_MS });
   const bars = barsOf(cost);
+  const known = summary.fresh ? summary.value : null;
+  const budgets = known?.budgets ?? [];
   return (
     <>
-      <CostTile cost={cost} days={bars.days} summary={summary.fresh ? summary.value : null} />
-      {bars.days.every(({ isMissing }) => isMissing) ? <NothingStored /> : <Parts cost={cost} bars={bars} />}
+      <CostTile cost={cost} days={bars.days} summary={known} />
+      {budgets.length > 0 && (
+        <TitledCard title="Budgets" name="budgets">
+          <BudgetList budgets={budgets} />
+        </TitledCard>
+      )}
+      {bars.days.every(({ isMissing }) => isMissing) ? (
+        <NothingStored />
+      ) : (
+        <Parts cost={cost} bars={bars} budget={dailyBudget(budgets, cost.currency, serverClock.now())} />
+      )}
     </>
   );
 }
@@ -81,7 +96,14 @@ function NothingStored() {
   );
 }
 
-function Parts({ cost, bars }: { cost: AccountCost; bars: CostBars }) {
+interface PartsProps {
+  cost: AccountCost;
+  bars: CostBars;
+  /** The account's budget for a day. */
+  budget: Micros | null;
+}
+
+function Parts({ cost, bars, budget }: PartsProps) {
   const { noun } = wordsOf(cost.groupBy);
   return (
     <>
@@ -90,7 +112,7 @@ function Parts({ cost, bars }: { cost: AccountCost; bars: CostBars }) {
         <WasteList cost={cost} />
       </TitledCard>
       <TitledCard title={`By day and ${noun}`} name="cost-by-day">
-        <CostPanel bars={bars} currency={cost.currency} />
+        <CostPanel bars={bars} currency={cost.currency} budget={budget} />
       </TitledCard>
       <TitledCard title={`By ${noun}`} name="cost-by-group">
         <GroupTable cost={cost} />

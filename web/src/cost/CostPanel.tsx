@@ -14,7 +14,12 @@ interface PanelProps {
   currency: string;
 }
 
-export function CostPanel({ bars, currency }: PanelProps) {
+interface CostPanelProps extends PanelProps {
+  /** The account's budget for a day, a line in the chart. */
+  budget: Micros | null;
+}
+
+export function CostPanel({ bars, currency, budget }: CostPanelProps) {
   const [pointed, setCursor] = useState<number | null>(null);
   const { days, parts } = bars;
   const cursor = pointed !== null && pointed < days.length ? pointed : null;
@@ -33,8 +38,13 @@ export function CostPanel({ bars, currency }: PanelProps) {
           ))}
         </ul>
       </div>
-      <CostChart bars={bars} currency={currency} cursor={cursor} point={setCursor} />
+      <CostChart bars={bars} currency={currency} budget={budget} cursor={cursor} point={setCursor} />
       <footer class="key">
+        {budget !== null && (
+          <span data-testid="budget-line">
+            <i class="swatch cost-budget" aria-hidden="true" /> {formatMoney(budget, currency)}, the month's budget for a day
+          </span>
+        )}
         {days.some(({ uncertain }) => uncertain) && (
           <span>
             <i class="swatch cost-uncertain" aria-hidden="true" /> not watched: costs up to this much more

@@ -115,11 +115,11 @@ test("a day without any price says for how long", () => {
 test("a month has a forecast with its band, or the reason why there is none", () => {
   const forecast = { amount: 90, low: 80.5, high: 1200, days: 7 };
   assert.equal(
-    forecastText({ currency: "EUR", month: 60, forecast }),
+    forecastText({ currency: "EUR", month: 60, forecast, budgets: [] }),
     "about €90.00 by its end, €80.50 to €1,200.00",
   );
   assert.equal(
-    forecastText({ currency: "EUR", month: 60, forecast: null }),
+    forecastText({ currency: "EUR", month: 60, forecast: null, budgets: [] }),
     "so far; a forecast needs three full days",
   );
 });

@@ -77,6 +77,24 @@ export interface CostSummary {
   month: number;
   /** Null before three full days are known. */
   forecast: CostForecast | null;
+  budgets: Budget[];
+}
+
+/** A monthly budget: of the account, or of the pool or job schedule `target`. */
+export interface Budget {
+  name: string;
+  scope: string;
+  target: string | null;
+  amount: number;
+  currency: string;
+  /** `exceeded`, `willExceed`, `within`, or `unknown` for the reason. */
+  state: string;
+  spent: number | null;
+  forecast: CostForecast | null;
+  /** The day (UTC) with whose costs the sum exceeds the amount. */
+  exceededOn: string | null;
+  unpricedSeconds: number;
+  reason: string | null;
 }
 
 /** A finding on a pool or a job, with the money of some days and of a month; null without a price. */
