@@ -156,7 +156,7 @@ async def open_services(settings: Settings) -> Services:
         start_ups=StartUpQueries(registry, pools, events, stores),
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
         prices=price_queries,
-        costs=CostQueries(registry, queries, usage, stores.usage_days, price_queries),
+        costs=CostQueries(registry, queries, usage, stores.usage_days, price_queries, leaves=walk),
         todays_costs=TodaysCosts(stores.usage_days, price_queries, clock),
         budgets=BudgetQueries(registry, stores.budgets, stores.usage_days, price_queries),
         waste=WasteQueries(registry, stores, price_queries, pool_histories),

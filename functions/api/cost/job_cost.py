@@ -2,6 +2,9 @@
 
 from datetime import date, datetime
 from decimal import Decimal
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
 
 from functions.api.cost.account_cost import (
     CostStepAnswer,
@@ -14,16 +17,29 @@ from functions.api.cost.account_cost import (
 from functions.api.endpoints import JOB
 from functions.http.answers import Answer, utc
 from functions.http.handling import Query, RouteRequest, Routes
+from functions.http.parameters import given
+from shared.domain.cost.busy_nodes import Outcome
+from shared.domain.cost.dear_tasks import DearTask
 from shared.domain.cost.job_costs import JobForecast, TaskCost
 from shared.services.cost.cost_queries import JobCostReport
+from shared.services.cost.dearest_tasks import MAX_UNASKED
 
 _ERA = date(1970, 1, 1).toordinal()
 
 
+_Dearest = Annotated[
+    bool,
+    Meta(
+        description=f"Whether to look for the dearest tasks; by default only in jobs of at most {MAX_UNASKED:,} tasks."
+    ),
+]
+
+
 class JobCostQuery(Query):
-    """How the cost of time that no task held is shared."""
+    """How the cost of time that no task held is shared, and whether to look for the dearest tasks."""
 
     sharing: SharingParameter = "proportional"
+    dearest: _Dearest | UnsetType = UNSET
 
 
 class TaskCostAnswer(Answer):
@@ -43,10 +59,23 @@ class JobForecastAnswer(Answer):
     tasks_left: int
 
 
+class DearTaskAnswer(Answer):
+    """A task by the money for what its latest run held: for how long, how many slots, and where."""
+
+    task: str
+    pool: str | None
+    node: str | None
+    outcome: Outcome
+    slots: int
+    seconds: float
+    amount: Decimal
+
+
 class JobCostAnswer(Answer):
     """A job's costs from the day `since` on, in total and by day (UTC), estimated as in `cost` of the account.
 
-    `task` is null before ten tasks completed, and `forecast` also where none is left.
+    `task` is null before ten tasks completed, and `forecast` also where none is left. `dearestTasks` are ten at most,
+    dearest first; null where they weren't looked for.
     """
 
     account: str
@@ -58,6 +87,7 @@ class JobCostAnswer(Answer):
     steps: list[CostStepAnswer]
     task: TaskCostAnswer | None
     forecast: JobForecastAnswer | None
+    dearest_tasks: list[DearTaskAnswer] | None
 
 
 def add_job_cost(routes: Routes) -> None:
@@ -65,7 +95,8 @@ def add_job_cost(routes: Routes) -> None:
     async def get_job_cost(call: RouteRequest[JobCostQuery, None]) -> JobCostAnswer:
         """Returns what a job cost so far, what of it was wasted, and what it will have cost at its end."""
         services = await call.services()
-        return _answer(await services.costs.of_job(call.path["account"], call.path["job"], call.query.sharing))
+        account, job, query = call.path["account"], call.path["job"], call.query
+        return _answer(await services.costs.of_job(account, job, query.sharing, dearest=given(query.dearest)))
 
 
 def _answer(found: JobCostReport) -> JobCostAnswer:
@@ -79,6 +110,19 @@ def _answer(found: JobCostReport) -> JobCostAnswer:
         steps=cost_steps(found.cost, found.wanted),
         task=_task(found.task) if found.task else None,
         forecast=_forecast(found.forecast) if found.forecast else None,
+        dearest_tasks=None if found.dearest is None else list(map(_dear, found.dearest)),
+    )
+
+
+def _dear(found: DearTask) -> DearTaskAnswer:
+    return DearTaskAnswer(
+        task=found.task,
+        pool=found.pool or None,
+        node=found.node or None,
+        outcome=found.outcome,
+        slots=found.slots,
+        seconds=found.time / 1000,
+        amount=rounded(found.amount),
     )
 
 

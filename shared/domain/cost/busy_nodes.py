@@ -71,7 +71,7 @@ class TaskUsage:
             if part is None:
                 continue
             start, end = part
-            self.slots[SlotHolder(job, run.node, _outcome(run))] += (end - start) * run.slots
+            self.slots[SlotHolder(job, run.node, outcome_of(run))] += (end - start) * run.slots
             if self.has_one_slot(run.node[0]):
                 self._sums[run.node] += end - start
             else:
@@ -82,7 +82,8 @@ class TaskUsage:
         return {**self._sums, **{node: union.length for node, union in self._unions.items()}}
 
 
-def _outcome(run: Run) -> Outcome:
+def outcome_of(run: Run) -> Outcome:
+    """Returns how a run ended."""
     if run.end is None:
         return "running"
     return "succeeded" if run.result == SUCCESS else "failed" if run.result == FAILURE else "interrupted"

@@ -10,6 +10,7 @@ from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.cost_groups import CostGroup, CostTable, Grouping, cost_table
 from shared.domain.cost.cost_ranges import MAX_DAYS, CostRange, cost_range
 from shared.domain.cost.cost_summary import CostSummary, cost_summary, days_of_summary
+from shared.domain.cost.dear_tasks import DearTask
 from shared.domain.cost.job_costs import JobForecast, TaskCost, job_cost, job_forecast, task_cost
 from shared.domain.cost.pool_costs import BilledCost, billed_costs
 from shared.domain.cost.priced_days import PricedDay, Sharing
@@ -17,10 +18,12 @@ from shared.domain.cost.usage_days import DAY
 from shared.domain.reports.reports import JobReport
 from shared.errors import HistoryRangeError
 from shared.services.accounts.registry import Registry
+from shared.services.cost.dearest_tasks import MAX_UNASKED, dearest_tasks
 from shared.services.cost.pool_days import pool_day
 from shared.services.prices.price_queries import PriceQueries
 from shared.services.queries.queries import Queries
 from shared.services.queries.usage_queries import UsageQueries, UsageReport
+from shared.services.tasks.leaf_reader import LeafReader
 from shared.stores.usage_days import Part, UsageDayStore
 
 _JOBS: tuple[Part, ...] = ("jobs",)
@@ -55,7 +58,10 @@ class CostSummaryReport:
 
 @dataclass(frozen=True, slots=True)
 class JobCostReport:
-    """A job's costs so far, by day; `task` and `forecast` are None where too few tasks completed, or none is left."""
+    """A job's costs so far, by day; `task` and `forecast` are None where too few tasks completed, or none is left.
+
+    `dearest` tasks are None where they weren't looked for.
+    """
 
     report: JobReport
     currency: str
@@ -64,6 +70,7 @@ class JobCostReport:
     cost: CostGroup
     task: TaskCost | None
     forecast: JobForecast | None
+    dearest: Sequence[DearTask] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +85,17 @@ class PoolCostReport:
 
 class CostQueries:
     def __init__(
-        self, registry: Registry, jobs: Queries, usage: UsageQueries, days: UsageDayStore, prices: PriceQueries
+        self,
+        registry: Registry,
+        jobs: Queries,
+        usage: UsageQueries,
+        days: UsageDayStore,
+        prices: PriceQueries,
+        *,
+        leaves: LeafReader,
     ) -> None:
         self._registry = registry
+        self._leaves = leaves
         self._usage = usage
         self._jobs = jobs
         self._days = days
@@ -102,8 +117,13 @@ class CostQueries:
         as_of = from_milliseconds(max(day.as_of for day in stored.values())) if stored else None
         return CostSummaryReport(account, prices.currency, as_of, cost_summary(amounts, now.date()), unpriced)
 
-    async def of_job(self, account_id: str, job_id: str, sharing: Sharing) -> JobCostReport:
-        """Returns a job's costs since its creation. Raises NotFoundError, StorageError."""
+    async def of_job(
+        self, account_id: str, job_id: str, sharing: Sharing, *, dearest: bool | None = None
+    ) -> JobCostReport:
+        """Returns a job's costs since its creation. Raises NotFoundError, CacheConflictError, StorageError.
+
+        It looks for the `dearest` tasks or not; None: only where the job has at most MAX_UNASKED tasks.
+        """
         report = await self._jobs.job(account_id, job_id)
         created, today = report.job.facts.creation_time, to_milliseconds(await self._registry.clock.now()) // DAY
         first = max(to_milliseconds(created) // DAY, today + 1 - MAX_DAYS)
@@ -117,7 +137,10 @@ class CostQueries:
         as_of = from_milliseconds(max(day.as_of for day in stored.values())) if stored else None
         is_over = snapshot is None or snapshot.counts.completed == snapshot.counts.total
         forecast = job_forecast(cost.total, snapshot.counts, task) if snapshot and task and not is_over else None
-        return JobCostReport(report, prices.currency, wanted, as_of, cost, task, forecast)
+        found = None
+        if dearest or (dearest is None and snapshot and snapshot.counts.total <= MAX_UNASKED):
+            found = await dearest_tasks(self._leaves, report, stored.values(), prices)
+        return JobCostReport(report, prices.currency, wanted, as_of, cost, task, forecast, found)
 
     async def of_pool(
         self,

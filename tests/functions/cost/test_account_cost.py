@@ -130,6 +130,23 @@ async def test_a_jobs_own_cost_is_that_of_its_group_with_a_task_and_a_forecast(s
     assert (await staged.get("accounts/demo/jobs/none-at-all/cost")).status == 404
 
 
+async def test_the_dearest_tasks_of_a_job_are_those_that_ran_longest_at_the_price_of_their_nodes(
+    staged: World,
+) -> None:
+    found = (await staged.get("accounts/demo/jobs/second/cost")).body
+    dearest = found["dearestTasks"]
+    prices = (await staged.get("accounts/demo/prices")).body["value"]
+    hourly = next(one["hourly"] for one in prices if one["priority"] == "dedicated")
+    assert {one["task"][:4] for one in dearest[:2]} == {"long"}
+    assert [one["seconds"] for one in dearest if one["outcome"] == "failed"] == [pytest.approx(200, rel=0.02)] * 4
+    for one in dearest:
+        assert one["amount"] == pytest.approx(one["seconds"] / 3600 * hourly, abs=1e-6)
+        assert one["node"].endswith("_d")
+    assert [one["amount"] for one in dearest] == sorted((one["amount"] for one in dearest), reverse=True)
+    assert (await staged.get("accounts/demo/jobs/second/cost?dearest=false")).body["dearestTasks"] is None
+    assert (await staged.get("accounts/demo/jobs/second/cost?dearest=true")).body["dearestTasks"] == dearest
+
+
 async def test_a_pools_own_cost_is_that_of_its_group_by_the_hour_and_in_total(staged: World) -> None:
     groups = {one["name"]: one["cost"] for one in (await _cost(staged))["value"]}
     for pool in ("wide", "narrow"):
