@@ -75,6 +75,7 @@ ENDPOINTS = (
     Endpoint("telemetry.task_telemetry", "get_task_telemetry", "GET", f"{JOB}/tasks/{{task}}/telemetry"),
     Endpoint("schedules.schedules", "list_job_schedules", "GET", f"{ACCOUNT}/jobschedules"),
     Endpoint("schedules.schedules", "get_job_schedule", "GET", f"{ACCOUNT}/jobschedules/{{schedule}}"),
+    Endpoint("cost.schedule_cost", "get_schedule_cost", "GET", f"{ACCOUNT}/jobschedules/{{schedule}}/cost"),
     Endpoint("events.events", "list_events", "GET", f"{ACCOUNT}/events"),
     Endpoint("events.ingestion", "get_ingestion", "GET", f"{ACCOUNT}/ingestion"),
     Endpoint("events.ingestion", "list_rejects", "GET", f"{ACCOUNT}/rejects"),

@@ -20,6 +20,7 @@ from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
 from shared.services.cost.budget_queries import BudgetQueries
 from shared.services.cost.cost_queries import CostQueries
+from shared.services.cost.schedule_costs import ScheduleCostQueries
 from shared.services.cost.todays_costs import TodaysCosts
 from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.cost.waste_queries import WasteQueries
@@ -83,6 +84,7 @@ class Services:
     costs: CostQueries
     todays_costs: TodaysCosts
     budgets: BudgetQueries
+    schedule_costs: ScheduleCostQueries
     waste: WasteQueries
     schedules: ScheduleQueries
     registry: Registry
@@ -125,6 +127,7 @@ async def open_services(settings: Settings) -> Services:
     )
     reader = PriceReader(settings.accounts, stores, RetailPrices(prices.url), prices)
     usage = UsageQueries(registry, pools, stores.nodes)
+    schedules = ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval)
     pool_histories = Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention)
     price_queries, rollups = PriceQueries(registry, stores, prices), UsageRollups(stores, walk, prices)
 
@@ -158,9 +161,10 @@ async def open_services(settings: Settings) -> Services:
         prices=price_queries,
         costs=CostQueries(registry, queries, usage, stores.usage_days, price_queries, leaves=walk),
         todays_costs=TodaysCosts(stores.usage_days, price_queries, clock),
+        schedule_costs=ScheduleCostQueries(registry, schedules, stores.usage_days, price_queries),
         budgets=BudgetQueries(registry, stores.budgets, stores.usage_days, price_queries),
         waste=WasteQueries(registry, stores, price_queries, pool_histories),
-        schedules=ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval),
+        schedules=schedules,
         registry=registry,
         housekeeping=HousekeepingService(
             settings.accounts, records, stores, parts.ingestion, reader, rollups, clock, settings

@@ -72,6 +72,9 @@ ROUTES = {
     "get_job_schedule": Route(
         f"{_ACCOUNT}/jobschedules/{{schedule}}", "/api/accounts/demo/jobschedules/none", READERS, 404
     ),
+    "get_schedule_cost": Route(
+        f"{_ACCOUNT}/jobschedules/{{schedule}}/cost", "/api/accounts/demo/jobschedules/none/cost", READERS, 404
+    ),
     "list_pools": Route(f"{_ACCOUNT}/pools", "/api/accounts/demo/pools", READERS),
     "get_pool": Route(_POOL, "/api/accounts/demo/pools/none", READERS, 404),
     "get_pool_history": Route(f"{_POOL}/history", "/api/accounts/demo/pools/none/history", READERS, 404),

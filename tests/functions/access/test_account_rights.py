@@ -75,6 +75,10 @@ CASES = {
     "get_task_telemetry": [f"{_JOB}/tasks/{{task}}/telemetry"],
     "list_job_schedules": [f"{_ACCOUNT}/jobschedules"],
     "get_job_schedule": [f"{_ACCOUNT}/jobschedules/{{schedule}}"],
+    "get_schedule_cost": [
+        f"{_ACCOUNT}/jobschedules/{{schedule}}/cost",
+        f"{_ACCOUNT}/jobschedules/{{schedule}}/cost?format=csv",
+    ],
     "list_events": [f"{_ACCOUNT}/events?maxpagesize=1000", f"{_ACCOUNT}/events?format=csv"],
     "get_ingestion": [f"{_ACCOUNT}/ingestion"],
     "list_rejects": [f"{_ACCOUNT}/rejects"],
