@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.canned.canned_api import Canned
 from tests.e2e.canned.canned_cost import HOUR, cost, cost_sum
 from tests.e2e.canned.canned_pool_telemetry import RECEIVED
-from tests.e2e.canned.canned_values import account, job, stamp
+from tests.e2e.canned.canned_values import account, counts, job, stamp
 from tests.e2e.canned.job_page import show
 from tests.e2e.canned.pool_page import section, show_pool
 
@@ -52,11 +52,14 @@ def test_lists_without_costs_have_dashes_and_no_error(page: Page, costs: Canned)
 
 @pytest.mark.parametrize("view", ["", "?view=pools"])
 def test_lists_with_costs_fit_on_a_phone_and_a_laptop(page: Page, costs: Canned, view: str) -> None:
-    for width in (360, 1280):
+    many = counts(active=20_000, preparing=120, running=1_450, succeeded=118_000, failed=1_600)
+    costs.jobs["demo"][0] |= {"taskCounts": many, "displayName": "Hyperparameter sweep of a large model"}
+    for width in (360, 1280, 1440):
         page.set_viewport_size({"width": width, "height": 800})
         page.goto(f"{costs.url}/{view}")
         expect(page.locator("td.cost").first).to_be_visible()
         assert page.evaluate(OVERFLOW) <= 0
+        assert page.locator("table").evaluate("table => table.scrollWidth - table.parentElement.clientWidth") <= 0
 
 
 def test_a_job_has_its_cost_on_its_page(page: Page, costs: Canned) -> None:
