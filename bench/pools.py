@@ -18,7 +18,7 @@ from bench.report.rows import row
 MEASURED_PATHS = ("functions", "shared/domain", "shared/services", "shared/stores")
 _QUICK, _FULL = 10, 100  # pools
 _NODES, _SHARE = 50, 0.05
-_BAR = 3
+_BAR, _LEDGERS = 3, 0.05
 
 
 @contextmanager
@@ -69,6 +69,8 @@ def _rounds(cases: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if "all pools" in name:
             unchanged = f"round, {name.partition(',')[0]}, unchanged"
             yield row(unchanged, found["quiet"], "s CPU", other=(found["quietReading"], whole))
+            ledgers = f"usage ledgers in a round, {name.partition(',')[0]}"
+            yield row(ledgers, found["ledgers"], "s CPU", other=(found["round"], "the round"), bar=_LEDGERS)
 
 
 def main() -> int:

@@ -21,6 +21,7 @@ from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 from azure.core.rest import HttpRequest
 
+from bench.measured.ledger_cpu import LedgerCpu
 from bench.parts.delta_parts import Stack, post
 from functions.api.pools.node_models import node_answer
 from functions.api.pools.pool_models import pool_answer
@@ -94,6 +95,7 @@ class App:
         self.rounds = PoolRounds(self.batch, stores, records, clock=clock, rules=rules)
         registry = Registry({"demo": self.account}, stores.monitoring, clock, timedelta(days=1))
         self.queries = PoolQueries(registry, stores)
+        self.ledgers = LedgerCpu()
 
     async def fill(self) -> None:
         asked = self.asked
@@ -173,10 +175,12 @@ async def _measured(app: App) -> dict[str, Any]:
     """Returns medians of a few rounds, each followed by a read of the same pages."""
     await app.fill()
     first = await _cpu(app.round)
-    rounds, reads, changed_reads = list[float](), list[float](), list[float]()
+    rounds, ledgers, reads, changed_reads = list[float](), list[float](), list[float](), list[float]()
     for _ in range(_REPEATS):
         await app.change()
+        before = app.ledgers.seconds
         rounds.append(await _cpu(app.round))
+        ledgers.append(app.ledgers.seconds - before)
         reads.append(await _cpu(app.reading))
         changed_reads.append(await _cpu(app.reading_changed))
     await app.compare()
@@ -188,6 +192,7 @@ async def _measured(app: App) -> dict[str, Any]:
     return {
         "first": first,
         "round": median(rounds),
+        "ledgers": median(ledgers),
         "reading": median(reads),
         "changedReading": median(changed_reads),
         "requests": requests,
