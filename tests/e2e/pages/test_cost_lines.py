@@ -53,7 +53,8 @@ def test_lists_without_costs_have_dashes_and_no_error(page: Page, costs: Canned)
 @pytest.mark.parametrize("view", ["", "?view=pools"])
 def test_lists_with_costs_fit_on_a_phone_and_a_laptop(page: Page, costs: Canned, view: str) -> None:
     many = counts(active=20_000, preparing=120, running=1_450, succeeded=118_000, failed=1_600)
-    costs.jobs["demo"][0] |= {"taskCounts": many, "displayName": "Hyperparameter sweep of a large model"}
+    wide = {"taskCounts": many, "displayName": "Hyperparameter sweep of a model", "poolId": "genomics-e8s-spot"}
+    costs.jobs["demo"][0] |= wide | {"state": "completed"}
     for width in (360, 1280, 1440):
         page.set_viewport_size({"width": width, "height": 800})
         page.goto(f"{costs.url}/{view}")
