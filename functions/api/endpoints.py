@@ -53,6 +53,7 @@ ENDPOINTS = (
     Endpoint("pools.pools", "get_node", "GET", f"{POOL}/nodes/{{node}}"),
     Endpoint("cost.account_cost", "get_account_cost", "GET", f"{ACCOUNT}/cost"),
     Endpoint("cost.cost_summary", "get_cost_summary", "GET", f"{ACCOUNT}/cost/summary"),
+    Endpoint("cost.focus", "get_focus_costs", "GET", f"{ACCOUNT}/cost/focus"),
     Endpoint("cost.budgets", "list_budgets", "GET", f"{ACCOUNT}/budgets"),
     Endpoint("cost.budgets", "get_budget", "GET", f"{ACCOUNT}/budgets/{{budget}}"),
     Endpoint("cost.budgets", "put_budget", "PUT", f"{ACCOUNT}/budgets/{{budget}}"),

@@ -125,6 +125,8 @@ def _headers(route: Route) -> dict[str, Any]:
     headers = {"ETag": _header("Of the answer in this coding; weak where when it was looked at is no part of it.")}
     if route.looks:
         headers[AS_OF] = _header("The oldest asOf in the answer, also of a 304.")
+    if route.media == MEDIA:
+        headers["Link"] = _header("The next page.")
     if "format" in {field.name for field in msgspec.structs.fields(route.query)}:
         headers["Link"] = _header("Of a table: the next page.")
         if _is_page(route.returns):

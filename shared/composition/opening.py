@@ -20,6 +20,7 @@ from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
 from shared.services.cost.budget_queries import BudgetQueries
 from shared.services.cost.cost_queries import CostQueries
+from shared.services.cost.focus_queries import FocusQueries
 from shared.services.cost.schedule_costs import ScheduleCostQueries
 from shared.services.cost.todays_costs import TodaysCosts
 from shared.services.cost.usage_rollups import UsageRollups
@@ -85,6 +86,7 @@ class Services:
     todays_costs: TodaysCosts
     budgets: BudgetQueries
     schedule_costs: ScheduleCostQueries
+    focus: FocusQueries
     waste: WasteQueries
     schedules: ScheduleQueries
     registry: Registry
@@ -162,6 +164,7 @@ async def open_services(settings: Settings) -> Services:
         costs=CostQueries(registry, queries, usage, stores.usage_days, price_queries, leaves=walk),
         todays_costs=TodaysCosts(stores.usage_days, price_queries, clock),
         schedule_costs=ScheduleCostQueries(registry, schedules, stores.usage_days, price_queries),
+        focus=FocusQueries(registry, stores.usage_days, price_queries),
         budgets=BudgetQueries(registry, stores.budgets, stores.usage_days, price_queries),
         waste=WasteQueries(registry, stores, price_queries, pool_histories),
         schedules=schedules,

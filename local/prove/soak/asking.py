@@ -35,7 +35,7 @@ _ROUTES = (
     "accounts/{a}/rejects?maxpagesize=50", "accounts/{a}/monitoring", "accounts/{a}/prices", "accounts/{a}/cost",
     "accounts/{a}/cost/summary", "accounts/{a}/cost/waste", "accounts/{a}/budgets", "accounts/{a}/jobs/{j}/cost",
     "retirements", "metrics", "openapi.json", "",
-    "accounts/{a}/jobschedules/{s}/cost",
+    "accounts/{a}/jobschedules/{s}/cost", "accounts/{a}/cost/focus",
 )  # fmt: skip
 _SOAKED = f"accounts/{{a}}/pools/{POOL}/nodes/{{m}}/telemetry"
 _SOAKED_TASK = "accounts/{a}/jobs/job-{k}/tasks/task-{k}/telemetry"

@@ -84,6 +84,9 @@ ROUTES = {
     "get_job_cost": Route(f"{_JOB}/cost", "/api/accounts/demo/jobs/none/cost", READERS, 404),
     "list_waste": Route(f"{_ACCOUNT}/cost/waste", "/api/accounts/demo/cost/waste", READERS),
     "get_cost_summary": Route(f"{_ACCOUNT}/cost/summary", "/api/accounts/demo/cost/summary", READERS),
+    "get_focus_costs": Route(
+        f"{_ACCOUNT}/cost/focus", "/api/accounts/demo/cost/focus", READERS, kind="text/csv; charset=utf-8"
+    ),
     "list_budgets": Route(f"{_ACCOUNT}/budgets", "/api/accounts/demo/budgets", READERS),
     "get_budget": Route(f"{_ACCOUNT}/budgets/{{budget}}", "/api/accounts/demo/budgets/none", READERS, 404),
     "put_budget": Route(

@@ -52,6 +52,7 @@ CASES = {
     "get_job_cost": [f"{_JOB}/cost"],
     "list_waste": ["accounts/{account}/cost/waste", "accounts/{account}/cost/waste?format=csv"],
     "get_cost_summary": ["accounts/{account}/cost/summary"],
+    "get_focus_costs": [f"{_ACCOUNT}/cost/focus"],
     "list_budgets": [f"{_ACCOUNT}/budgets"],
     "get_budget": [f"{_ACCOUNT}/budgets/{{budget}}"],
     "put_budget": [f"{_ACCOUNT}/budgets/{{budget}}"],
