@@ -216,6 +216,13 @@ param telemetryPath string = 'accounts/{account}/pools/{pool}/nodes/{node}/**/*'
 @maxValue(365)
 param pollStatusDays int = 7
 
+@description('Whether to read the quotas of Batch accounts from Azure Resource Manager, once an hour.')
+@allowed([
+  'on'
+  'off'
+])
+param readQuotas string = 'on'
+
 @description('When to delete what is past its time: six fields of NCRONTAB.')
 param housekeepingSchedule string = '0 17 * * * *'
 
@@ -554,6 +561,7 @@ module app 'modules/app.bicep' = {
     batchAccountEndpoints: [for (id, i) in accountIds: batchAccounts[i].outputs.endpoint]
     settings: {
       ACCOUNT_ROLES: accountRoles
+      BATCH_ACCOUNT_IDS: batchAccountIds
       BATCH_POOL_API_VERSION: batchPoolApiVersion
       DELETED_JOB_DAYS: string(deletedJobDays)
       EVENT_DAYS: string(eventDays)
@@ -570,6 +578,7 @@ module app 'modules/app.bicep' = {
       PRICE_CURRENCY: priceCurrency
       PRICE_FILE: priceFile
       PRICE_SOURCE: priceSource
+      READ_QUOTAS: readQuotas
       RESOURCE_LOG_CONTAINER: resourceLogContainer
       RETIREMENTS: retirements
       TELEMETRY_CONTAINER: telemetryContainer

@@ -127,6 +127,10 @@ class PriceAnswerError(PriceSourceError):
     """The list of retail prices gave an answer that can't be used; other sizes may have a better one."""
 
 
+class QuotaError(BatchscopeError):
+    """The quotas of an account can't be read; the message is a sentence."""
+
+
 class StorageError(BatchscopeError):
     """A request to Table Storage failed."""
 

@@ -14,6 +14,7 @@ _EVERY_MINUTE = "0 * * * * *"
 _EVERY_HOUR = "0 17 * * * *"
 _POOL_API_VERSIONS = ("2025-06-01", "2026-10-01")
 _PRICE_SOURCES = ("both", "retail", "file", "off")
+_ON_OFF = ("on", "off")
 _TELEMETRY_PATH = "accounts/{account}/pools/{pool}/nodes/{node}/**/*"
 
 
@@ -52,9 +53,14 @@ class Settings:
         self.price_source, self.price_currency = read.choice("PRICE_SOURCE", _PRICE_SOURCES), read.currency()
         self.price_url, self.price_regions = read.price_url(), read.price_regions(self.accounts)
         self.price_entries = read.price_entries(self.price_source, self.price_currency)
+        self.account_ids, self.reads_quotas = (
+            read.account_ids(self.accounts),
+            read.choice("READ_QUOTAS", _ON_OFF) == "on",
+        )
+        self.arm_url = read.loopback_url("ARM_URL")
         self.plan = read.text("WEBSITE_SKU")
         self.table_prefix = read.table_prefix()
-        self.clock_url = read.clock_url()
+        self.clock_url = read.loopback_url("CLOCK_URL")
         self.behind_easy_auth = read.text("WEBSITE_AUTH_ENABLED").lower() == "true"
         self.is_local = read.is_local()
         self.problems = tuple(read.problems)

@@ -238,12 +238,24 @@ class SettingsReader:
             return default
         return text
 
-    def clock_url(self) -> str | None:
-        url = self.text("CLOCK_URL") or None
+    def account_ids(self, accounts: tuple[Account, ...]) -> Mapping[str, Sequence[str]]:
+        """Returns the ids of accounts in Azure Resource Manager, by account id."""
+        text = self.text("BATCH_ACCOUNT_IDS")
+        if not text:
+            return {}
+        from shared.domain.quotas.resource_ids import resource_ids
+
+        found, problems = resource_ids(text, accounts)
+        self.problems.extend(f"BATCH_ACCOUNT_IDS: {problem}" for problem in problems)
+        return found
+
+    def loopback_url(self, name: str) -> str | None:
+        """Returns the address of something that only a stack on this machine has."""
+        url = self.text(name) or None
         if url and not is_loopback(url):
-            self.problems.append(f"CLOCK_URL: '{url}' is not on this machine; a stepped clock is for tests only")
+            self.problems.append(f"{name}: '{url}' is not on this machine; it is for tests and the local stack only")
             return None
-        return url
+        return url.rstrip("/") if url else None
 
     def schedule(self, name: str, default: str) -> str:
         """Returns six fields of NCRONTAB, else the default: an invalid one would keep the whole app from starting."""

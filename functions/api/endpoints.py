@@ -38,6 +38,7 @@ ENDPOINTS = (
     Endpoint("accounts.accounts", "get_account", "GET", ACCOUNT),
     Endpoint("accounts.monitoring", "get_monitoring", "GET", f"{ACCOUNT}/monitoring"),
     Endpoint("accounts.monitoring", "put_monitoring", "PUT", f"{ACCOUNT}/monitoring"),
+    Endpoint("accounts.quotas", "list_quotas", "GET", f"{ACCOUNT}/quotas"),
     Endpoint("jobs.jobs", "list_jobs", "GET", f"{ACCOUNT}/jobs"),
     Endpoint("jobs.jobs", "get_job", "GET", JOB),
     Endpoint("jobs.history", "get_job_history", "GET", f"{JOB}/history"),

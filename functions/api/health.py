@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
@@ -24,12 +24,15 @@ from shared.domain.reports.reports import AccountReport
 from shared.errors import BatchscopeError
 from shared.stores.tables.time_limit import answered_within
 
+if TYPE_CHECKING:  # the services are loaded by the first request
+    from shared.composition.opening import Services
+
 _LATE, _PATIENCE = timedelta(minutes=2), timedelta(seconds=2.7)
 _CACHED_SECONDS = 5.0
 
 
 class HealthAnswer(Answer):
-    """`degraded`: accounts can't be polled, events or telemetry aren't ingested, or prices can't be read.
+    """`degraded`: accounts can't be polled, data isn't ingested, or prices or quotas can't be read.
 
     `unhealthy`: no data can be served.
 
@@ -61,6 +64,7 @@ class _Stored:
     ingestion: list[IngestionReport]
     unread: PartitionSweep | None
     prices: str
+    quotas: Mapping[str, str]
     now: datetime
 
     def health(self, readable: Collection[str] | None = None) -> HealthAnswer:
@@ -75,6 +79,7 @@ class _Stored:
             ingestion=self.ingestion,
             unread=unread,
             prices=self.prices,
+            quotas=self.quotas,
         )
 
 
@@ -104,20 +109,26 @@ async def _read_stored(call: RouteRequest[Query, None]) -> _Stored | HealthAnswe
     try:
         async with answered_within(_PATIENCE):
             services = await call.runtime.services()
-            reports, pools, schedules, ingestion, unread, prices = await asyncio.gather(
+            reports, pools, schedules, ingestion, unread, (prices, quotas) = await asyncio.gather(
                 services.queries.accounts(names),
                 services.pools.last_rounds(names),
                 services.schedules.last_rounds(names),
                 services.events.all_ingestion(names),
                 services.events.unread_telemetry(),
-                services.prices.problem(),
+                _problems_of_azure(services),
             )
             now = await services.clock.now()
-        return _Stored(reports, pools, schedules, ingestion, unread, prices, now)
+        return _Stored(reports, pools, schedules, ingestion, unread, prices, quotas, now)
     except TimeoutError as error:
         return _unhealthy(f"Table Storage, or the sign-in to it, didn't answer all that health asks: {error}.")
     except BatchscopeError as error:
         return _unhealthy(str(error))
+
+
+async def _problems_of_azure(services: "Services") -> tuple[str, Mapping[str, str]]:
+    """Returns the problems with the retail list, and with the quotas of accounts by id."""
+    prices, quotas = await asyncio.gather(services.prices.problem(), services.quotas.problems())
+    return prices, quotas
 
 
 def _unhealthy(*problems: str) -> HealthAnswer:
@@ -141,11 +152,12 @@ def health_of(
     ingestion: Sequence[IngestionReport] = (),
     unread: PartitionSweep | None = None,
     prices: str = "",
+    quotas: Mapping[str, str] = MappingProxyType({}),
 ) -> HealthAnswer:
     """Returns the health over all accounts, their last rounds over pools and schedules, and their ingestion.
 
     Accounts that are switched off are ignored. `unread` is telemetry that may belong to several accounts, `prices` a
-    problem with the retail list, empty without any.
+    problem with the retail list, empty without any. `quotas` are problems with reading them, by account.
     """
     problems = [problem for report in reports if (problem := _problem(report, now))]
     watched = [report.account.id for report in reports if report.watch.monitoring.enabled]
@@ -160,6 +172,7 @@ def health_of(
         problems.append(f"telemetry: {unread.blobs} blobs aren't read; {' '.join(unread.problems)}")
     if prices:
         problems.append(f"prices: {prices}")
+    problems += [f"{name}, quotas: {problem}" for name in watched if (problem := quotas.get(name))]
     rounds = [report.last_round for report in reports if report.watch.monitoring.enabled and report.last_round]
     ages = [now - last.jobs_as_of for last in rounds if last.jobs_as_of]
     age = max(max(ages).total_seconds(), 0) if ages else None

@@ -9,6 +9,7 @@ from shared.composition.polling import polling_of
 from shared.domain.jobs.job_samples import JOB_SAMPLES
 from shared.domain.pools.pool_samples import POOL_SAMPLES, PoolNumbers
 from shared.domain.prices.price_settings import PriceSettings
+from shared.domain.quotas.quota_settings import QuotaSettings
 from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.services.accounts.registry import Registry
@@ -48,6 +49,8 @@ from shared.services.queries.schedule_queries import ScheduleQueries
 from shared.services.queries.start_up_queries import StartUpQueries
 from shared.services.queries.usage_queries import UsageQueries
 from shared.services.queries.waited_histories import WaitedHistories
+from shared.services.quotas.quota_queries import QuotaQueries
+from shared.services.quotas.quota_reader import QuotaReader
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.live_tasks import LiveTasks
 from shared.services.tasks.node_sharing import NodeSharingService
@@ -59,6 +62,7 @@ from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.settings import Settings
+from shared.stores.accounts.resource_manager import ResourceManager
 from shared.stores.prices.retail_prices import RetailPrices
 
 
@@ -82,6 +86,7 @@ class Services:
     start_ups: StartUpQueries
     retirements: RetirementQueries
     prices: PriceQueries
+    quotas: QuotaQueries
     costs: CostQueries
     todays_costs: TodaysCosts
     budgets: BudgetQueries
@@ -128,13 +133,20 @@ async def open_services(settings: Settings) -> Services:
         settings.price_entries,
     )
     reader = PriceReader(settings.accounts, stores, RetailPrices(prices.url), prices)
+    quota_settings = QuotaSettings(settings.reads_quotas, settings.account_ids, settings.arm_url)
+    quotas = QuotaQueries(registry, stores, quota_settings)
+    quota_reader = QuotaReader(
+        settings.accounts, stores, ResourceManager(quota_settings, parts.credential), quota_settings
+    )
     usage = UsageQueries(registry, pools, stores.nodes)
     schedules = ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval)
     pool_histories = Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention)
     price_queries, rollups = PriceQueries(registry, stores, prices), UsageRollups(stores, walk, prices)
 
     def explaining(shared: SharedEvidence | None = None) -> Explanations:
-        return Explanations(sources, queries, tasks, pools, live=replace(live, shared=shared), events=events)
+        return Explanations(
+            sources, queries, tasks, pools, live=replace(live, shared=shared), events=events, quotas=quotas
+        )
 
     telemetry = TelemetryQueries(
         accounts,
@@ -162,6 +174,7 @@ async def open_services(settings: Settings) -> Services:
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
         prices=price_queries,
         costs=CostQueries(registry, queries, usage, stores.usage_days, price_queries, leaves=walk),
+        quotas=quotas,
         todays_costs=TodaysCosts(stores.usage_days, price_queries, clock),
         schedule_costs=ScheduleCostQueries(registry, schedules, stores.usage_days, price_queries),
         focus=FocusQueries(registry, stores.usage_days, price_queries),
@@ -170,7 +183,7 @@ async def open_services(settings: Settings) -> Services:
         schedules=schedules,
         registry=registry,
         housekeeping=HousekeepingService(
-            settings.accounts, records, stores, parts.ingestion, reader, rollups, clock, settings
+            settings.accounts, records, stores, parts.ingestion, reader, quota_reader, rollups, clock, settings
         ),
         ingestion=_ingestion(parts, polling),
         events=events,

@@ -1,7 +1,8 @@
 """Deletes expired data: unused generations and nodes, deleted jobs, old polls and events, history and telemetry.
 
-Minutes of telemetry become hours first (hour_rollups.py), as many in a run as time allows. The timer also reads the
-prices of VM sizes, once a day (price_reader.py), and makes the usage of days (usage_rollups.py).
+Minutes of telemetry become hours first (hour_rollups.py), as many in a run as time allows. The timer also reads quotas
+once an hour (quota_reader.py) and the prices of VM sizes once a day (price_reader.py), and makes the usage of days
+(usage_rollups.py).
 
 It is safe at any time, beside polls and other runs: a generation is deleted before its note, rows under their ETags,
 and the next run finds the rest after a crash.
@@ -27,6 +28,7 @@ from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.jobs.job_records import JobRecords
 from shared.services.pools.stray_nodes import collect_stray_nodes
 from shared.services.prices.price_reader import PriceReader
+from shared.services.quotas.quota_reader import QuotaReader
 from shared.services.telemetry.hour_rollups import HourRollups
 from shared.settings import Settings
 from shared.stores.jobs.jobs import KnownJobs, counters_of, generation_partition
@@ -46,12 +48,13 @@ class HousekeepingService:
     stores: Stores
     ingestion: IngestionStores
     prices: PriceReader
+    quotas: QuotaReader
     usage: UsageRollups
     clock: Clock
     settings: Settings
 
     async def run(self) -> None:
-        """Cleans up every account, and reads prices. Raises StorageError after all of that if something failed."""
+        """Cleans up every account, and reads quotas and prices. Raises StorageError at the end if something failed."""
         now, time = await self.clock.now(), asyncio.get_running_loop().time
         failed: StorageError | None = None
         for account in self.accounts:
@@ -66,10 +69,11 @@ class HousekeepingService:
                 await self._roll_up(account, now, lambda: time() < until)
             except StorageError as error:
                 failed = error
-        try:
-            await self.prices.refresh(now)
-        except StorageError as error:
-            failed = error
+        for reader in (self.quotas, self.prices):
+            try:
+                await reader.refresh(now)
+            except StorageError as error:
+                failed = error
         if failed:
             raise failed
 

@@ -3,6 +3,7 @@
 from shared.stores.accounts.budgets import BudgetStore
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
+from shared.stores.accounts.quotas import QuotaStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.accounts.supported_images import SupportedImageStore
 from shared.stores.events import EventStore
@@ -30,6 +31,7 @@ class Stores:
         self.budgets = BudgetStore(tables)
         self.rounds = RoundStore(tables)
         self.operations = OperationStore(tables)
+        self.quotas = QuotaStore(tables)
         self.jobs = JobStore(tables)
         self.waiting_causes = WaitingCauseStore(tables)
         self.deleted_job_counters = DeletedJobCounterStore(tables)

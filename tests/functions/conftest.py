@@ -22,6 +22,9 @@ from local.functions_host.http.http_messages import HttpResponse
 from local.functions_host.in_process import InProcessApp
 
 ROOT = Path(__file__).resolve().parents[2]
+RESOURCE_ID = (
+    "/subscriptions/00000000-0000-0000-0000-000000000007/resourceGroups/rg/providers/Microsoft.Batch/batchAccounts/demo"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ async def _running(_environment: dict[str, str]) -> AsyncIterator[World]:
     os.environ["BATCH_ACCOUNTS"] = f"demo={url}"
     os.environ["CLOCK_URL"] = f"{url}/_emulator/clock"
     os.environ |= {"RETAIL_PRICES_URL": f"{url}/api/retail/prices", "PRICE_REGIONS": "demo=eastus"}
+    os.environ |= {"ARM_URL": url, "BATCH_ACCOUNT_IDS": RESOURCE_ID}
     credential = AzureNamedKeyCredential("demo", DEVELOPMENT_KEY)
     async with InProcessApp(ROOT, os.environ) as app, BatchClient(url, credential) as batch:
         yield World(app, emulator, batch)

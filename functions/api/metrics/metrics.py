@@ -31,6 +31,7 @@ from functions.api.metrics.cost_series import (
 from functions.api.metrics.ingestion_series import INGESTION_FAMILIES, ingestion_samples
 from functions.api.metrics.job_series import JOB_FAMILIES, job_samples
 from functions.api.metrics.pool_series import POOL_FAMILIES, pool_samples
+from functions.api.metrics.quota_series import QUOTA_FAMILIES, quota_samples
 from functions.api.metrics.schedule_series import (
     SCHEDULE_FAMILIES,
     SCHEDULE_STATE_FAMILIES,
@@ -51,6 +52,8 @@ from shared.domain.core.keys import key_of
 from shared.domain.cost.day_costs import DayCosts
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.schedule_rounds import ScheduleRound
+from shared.domain.quotas.account_quotas import Quota
+from shared.domain.quotas.quota_use import active_jobs
 from shared.domain.reports.reports import AccountReport, JobReport, PoolReport
 from shared.domain.reports.schedule_reports import ScheduleReport
 from shared.domain.telemetry.pools.pool_reports import PoolUtilization
@@ -71,6 +74,7 @@ _LOOKS = re.compile(
 
 _NONE: Mapping[str, None] = MappingProxyType({})
 _NO_COSTS: Mapping[str, DayCosts] = MappingProxyType({})
+_NO_QUOTAS: Mapping[str, Sequence[Quota]] = MappingProxyType({})
 
 
 _PoolId = Annotated[
@@ -119,6 +123,7 @@ def add_metrics(routes: Routes) -> None:
             utilization=await _utilization(services, ingestion),
             costs=await services.todays_costs.of_accounts([report.account for report in accounts]),
             budgets=await services.budgets.of_accounts([report.account for report in accounts]),
+            quotas=await _quotas(services, accounts, [schedules for _, schedules in found]),
             now=await services.clock.now(),
         )
 
@@ -130,6 +135,18 @@ async def _pools(services: "Services", report: AccountReport) -> list[PoolReport
         replace(pool, tasks=report.tasks.of_pool(pool.pool.key), start_ups=start_ups.get(pool.pool.key))
         for pool in await services.pools.pools(report.account.id)
     ]
+
+
+async def _quotas(
+    services: "Services", accounts: Sequence[AccountReport], schedules: Sequence[Sequence[ScheduleReport]]
+) -> dict[str, Sequence[Quota]]:
+    """Returns the quotas of accounts by id; `schedules` are those of each."""
+    return {
+        report.account.id: await services.quotas.with_active(
+            report.account, active_jobs(report.jobs) + sum(one.schedule.is_live for one in own)
+        )
+        for report, own in zip(accounts, schedules, strict=True)
+    }
 
 
 async def _utilization(services: "Services", ingestion: Sequence[IngestionReport]) -> list[PoolUtilization]:
@@ -167,6 +184,7 @@ def render(
     utilization: Sequence[PoolUtilization] = (),
     costs: Mapping[str, DayCosts] = _NO_COSTS,
     budgets: Sequence[BudgetReport] = (),
+    quotas: Mapping[str, Sequence[Quota]] = _NO_QUOTAS,
 ) -> str:
     """Returns the exposition text of all series; deleted jobs and jobs completed long ago have none."""
     account, job, pool = ("account",), ("account", "job"), ("account", "pool")
@@ -177,6 +195,7 @@ def render(
         (INGESTION_FAMILIES, account, list(map(ingestion_samples, ingestion))),
         (ACCOUNT_COST_FAMILIES, account, list(account_cost_samples(costs))),
         (BUDGET_FAMILIES, ("account", "budget"), list(budget_samples(budgets))),
+        (QUOTA_FAMILIES, ("account", "quota", "family"), list(quota_samples(quotas))),
         (JOB_FAMILIES, job, of_jobs),
         (JOB_COST_FAMILIES, job, list(job_cost_samples(costs, {one.labels for one in of_jobs}))),
         (POOL_FAMILIES, pool, list(map(pool_samples, pools))),

@@ -10,6 +10,7 @@ COLLATIONS = ("ordinal", "linguistic", "reversed")
 _MAX_PAGE_SIZE = 1000
 _PAGE_SIZES = ("pageSize", "pricePageSize")
 _MIN_EMPTY_PAGE_EVERY = 2
+_LISTS = ("vmSizeCapacity", "familyCoreQuotas")
 
 
 @dataclass(slots=True)
@@ -18,7 +19,9 @@ class EmulatorSettings:
 
     `emptyPageEvery` N empties every Nth page of a list, which still has a next link; 0 none. `pageSize` caps clients'
     page sizes; `pricePageSize` is the size of pages of prices. Nodes with a mean time to loss of 0 are never lost.
-    `dedicatedNodeQuota` limits the dedicated nodes of all pools of an account, `poolQuota` its pools; 0 means no limit.
+    `dedicatedNodeQuota` limits the dedicated nodes of all pools of an account, `poolQuota` its pools, `jobQuota` its
+    active jobs and job schedules, `dedicatedCoreQuota` and `spotCoreQuota` the cores of its nodes; 0 means no limit.
+    `familyCoreQuotas` limits dedicated cores of VM families, such as `standardDSv5Family=32`.
     `vmSizeCapacity` limits an account's nodes of VM sizes, such as `standard_d2s_v5=3 standard_d4s_v5=0`; sizes that it
     doesn't name have no limit. Nodes get the `nodeAgentVersion` of their allocation and keep it.
     """
@@ -35,14 +38,23 @@ class EmulatorSettings:
     nodeLossSeconds: float = 0.0
     dedicatedNodeQuota: int = 0
     poolQuota: int = 0
+    jobQuota: int = 0
+    dedicatedCoreQuota: int = 0
+    spotCoreQuota: int = 0
+    familyCoreQuotas: str = ""
     vmSizeCapacity: str = ""
     nodeAgentVersion: str = "1.12.3"
     pricePageSize: int = 100
 
     @property
+    def family_quotas(self) -> Mapping[str, int]:
+        """The dedicated cores that an account may have of VM families, by their names as set."""
+        return _numbers(self.familyCoreQuotas, "familyCoreQuotas")
+
+    @property
     def capacity(self) -> Mapping[str, int]:
         """The number of nodes that an account may have of a VM size, by its name in lower case."""
-        return _capacity(self.vmSizeCapacity)
+        return {size.lower(): number for size, number in _numbers(self.vmSizeCapacity, "vmSizeCapacity").items()}
 
     def with_changes(self, changes: Mapping[str, object]) -> "EmulatorSettings":
         """Returns a copy with other values. Raises ValueError with the invalid name or value."""
@@ -65,8 +77,8 @@ def _check(settings: EmulatorSettings, name: str, value: object) -> None:
         raise ValueError(f"'{value}' is no value for {name}.")
     if name == "idCollation" and value not in COLLATIONS:
         raise ValueError(f"idCollation is one of {', '.join(COLLATIONS)}, not '{value}'.")
-    if name == "vmSizeCapacity":
-        _capacity(str(value))
+    if name in _LISTS:
+        _numbers(str(value), name)
     if name == "nodeAgentVersion" and not value:
         raise ValueError("nodeAgentVersion can't be empty.")
     if not isinstance(value, int | float):
@@ -80,14 +92,14 @@ def _check(settings: EmulatorSettings, name: str, value: object) -> None:
 
 
 @lru_cache(16)
-def _capacity(text: str) -> Mapping[str, int]:
-    """Returns the numbers of nodes by size in lower case. Raises ValueError with the wrong entry."""
+def _numbers(text: str, setting: str) -> Mapping[str, int]:
+    """Returns the numbers by name of a setting. Raises ValueError with the wrong entry."""
     found: dict[str, int] = {}
-    for entry in text.lower().split():
-        size, _, number = entry.partition("=")
-        if not size or not number.isdecimal():
-            raise ValueError(f"vmSizeCapacity is a list such as 'standard_d2s_v5=3 standard_d4s_v5=0', not '{entry}'.")
-        found[size] = int(number)
+    for entry in text.split():
+        name, _, number = entry.partition("=")
+        if not name or not number.isdecimal():
+            raise ValueError(f"{setting} is a list such as 'standard_d2s_v5=3 standard_d4s_v5=0', not '{entry}'.")
+        found[name] = int(number)
     return found
 
 

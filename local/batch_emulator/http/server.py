@@ -17,6 +17,8 @@ from local.batch_emulator.http.instance_metadata import PREFIX as METADATA
 from local.batch_emulator.http.instance_metadata import MetadataHandler
 from local.batch_emulator.http.prices import PATH as PRICES
 from local.batch_emulator.http.prices import PriceHandler
+from local.batch_emulator.http.resource_manager import PREFIX as ACCOUNTS
+from local.batch_emulator.http.resource_manager import ResourceManagerHandler
 from local.batch_emulator.persistence_service import PersistenceService
 
 _SHUTDOWN_SECONDS = 0.5
@@ -72,6 +74,7 @@ class Server:
         self._controls = ControlHandler(emulator)
         self._metadata = MetadataHandler(emulator)
         self._prices = PriceHandler(emulator)
+        self._resource_manager = ResourceManagerHandler(emulator)
         self._runner: web.ServerRunner | None = None
         self._event_task: asyncio.Task[None] | None = None
         self._persistence_task: asyncio.Task[None] | None = None
@@ -117,4 +120,6 @@ class Server:
             return await self._metadata.handle(incoming)
         if incoming.path == PRICES:
             return await self._prices.handle(incoming)
+        if incoming.path.startswith(ACCOUNTS):
+            return await self._resource_manager.handle(incoming)
         return await self._api_handler.handle(incoming)

@@ -23,6 +23,7 @@ def create_job(request: Request) -> Response:
         raise already_exists("Job")
     if fold(name) in request.account.schedules:
         raise conflict("JobScheduleWithSameIdExists", "A job schedule with the specified job id exists.")
+    request.simulation.require_job_quota()
     job = request.simulation.jobs.begin(name, body)
     return write_response(request, 201, f"jobs/{job.id}", job.modified)
 

@@ -39,6 +39,7 @@ def create_job_schedule(request: Request) -> Response:
         raise conflict("JobScheduleExists", "The specified job schedule already exists.")
     if fold(name) in request.account.jobs:
         raise conflict("JobWithSameIdExists", "A job with the specified job schedule id exists.")
+    request.simulation.require_job_quota()
     now = request.now
     schedule = Schedule(name, fold(name), request.simulation.next_number(), body, now, now, now)
     request.account.schedules[schedule.key] = schedule

@@ -11,6 +11,7 @@ from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.entities import Account, Json, Node, Pool
 from local.batch_emulator.entities.scheduling_index import SchedulingIndex
 from local.batch_emulator.simulation.capacity import no_capacity, sizes_of_new_nodes
+from local.batch_emulator.simulation.core_quotas import within_core_quotas
 from local.batch_emulator.simulation.nodes import NodeTransitions
 from local.batch_emulator.state.context import SimulationContext
 
@@ -129,11 +130,14 @@ class PoolTransitions:
             missing = max(-surplus, 0)
             allowed = min(missing, self._remaining_quota()) if dedicated else missing
             sizes = sizes_of_new_nodes(pool, allowed, self._context.settings.capacity, self._context.rng)
+            sizes, refusal = within_core_quotas(self._account, sizes, self._context.settings, dedicated=dedicated)
             for size in sizes:
                 self._nodes.add(pool, size, dedicated=dedicated)
             if allowed < missing:
                 pool.errors.append(_QUOTA)
-            if len(sizes) < allowed:
+            if refusal:
+                pool.errors.append(refusal)
+            elif len(sizes) < allowed:
                 pool.errors.append(no_capacity(pool))
         self._context.mark_changed(pool, self._account)
         self.check_steady(pool)

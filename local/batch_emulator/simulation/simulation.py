@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from local.batch_emulator.core.clock import Clock
+from local.batch_emulator.core.errors import conflict
 from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.entities import Account, Job, Node, Task
 from local.batch_emulator.simulation.auto_pools import AutoPools
@@ -87,6 +88,17 @@ class SimulatedAccount:
     def next_number(self) -> int:
         """Returns the next number, in the order of creation of entities."""
         return self.context.change_log.next_number()
+
+    def require_job_quota(self) -> None:
+        """Raises BatchError if the account may have no more active jobs and job schedules."""
+        quota = self.context.settings.jobQuota
+        states = [job.state for job in self.account.jobs.values()]
+        states += [schedule.state for schedule in self.account.schedules.values()]
+        if quota and sum(state != "completed" for state in states) >= quota:
+            raise conflict(
+                "ActiveJobAndScheduleQuotaReached",
+                "The account has reached its quota of active jobs and job schedules.",
+            )
 
     def _task_completed(self, job: Job, task: Task) -> None:
         self.jobs.task_completed(job, task)

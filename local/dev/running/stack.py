@@ -18,9 +18,16 @@ from local.dev.system.console import Failure
 LOOPBACK = "127.0.0.1"
 LISTENING = r"(?m)^listening on (?P<address>http://\S+)"
 DEVELOPMENT_ACCOUNT = "demo"
+RESOURCE_ID = (
+    "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/local/providers/Microsoft.Batch"
+    "/batchAccounts/{}"
+)
 OWN_SETTINGS = (
     "BATCH_ACCOUNTS",
     "BATCH_ACCOUNT_KEYS",
+    "BATCH_ACCOUNT_IDS",
+    "READ_QUOTAS",
+    "ARM_URL",
     "AzureWebJobsStorage",
     "AzureWebJobsStorage__accountName",
     "AzureWebJobsStorage__tableServiceUri",
@@ -137,6 +144,8 @@ def app_settings(
         "TELEMETRY_STORAGE": storage,
         "BATCH_ACCOUNTS": f"{account.name}={emulator}",
         "BATCH_ACCOUNT_KEYS": f"{account.name}={account.key}",
+        "BATCH_ACCOUNT_IDS": RESOURCE_ID.format(account.name),
+        "ARM_URL": emulator,
         "TICK_SCHEDULE": "*/2 * * * * *",
         "POLL_SECONDS": "2",
         "MAX_BATCH_CALLS_PER_MINUTE": "100000",

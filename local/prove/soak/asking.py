@@ -33,6 +33,7 @@ _ROUTES = (
     "accounts/{a}/pools/{p}/nodes/{n}/telemetry?step=PT1M", "accounts/{a}/pools/{p}/nodes/{n}/telemetry?format=csv",
     "accounts/{a}/events?maxpagesize=100", "accounts/{a}/events?job={j}", "accounts/{a}/ingestion",
     "accounts/{a}/rejects?maxpagesize=50", "accounts/{a}/monitoring", "accounts/{a}/prices", "accounts/{a}/cost",
+    "accounts/{a}/quotas",
     "accounts/{a}/cost/summary", "accounts/{a}/cost/waste", "accounts/{a}/budgets", "accounts/{a}/jobs/{j}/cost",
     "retirements", "metrics", "openapi.json", "",
     "accounts/{a}/jobschedules/{s}/cost", "accounts/{a}/cost/focus",

@@ -22,6 +22,7 @@ from shared.domain.nodes.nodes import START_TASK_FAILED, Node, by_state
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import Problem
 from shared.domain.pools.pools import Pool
+from shared.domain.quotas.account_quotas import Quota
 from shared.domain.tasks.tasks import TaskCounts
 
 ENDING = {
@@ -48,6 +49,7 @@ class Evidence:
     `makes_pool` means that the pool is created and deleted with the job or its schedule. `scheduling_error` is the
     reason why the service couldn't start the job. `node_events` are those that the pool's nodes reported lately.
     `requeues` are those of its running tasks lately, if it allows preemption.
+    `quotas` are the account's where the pool lacks nodes for a quota of cores.
     """
 
     now: datetime
@@ -69,6 +71,7 @@ class Evidence:
     scheduling_error: Problem | None = None
     node_events: tuple[BatchEvent, ...] | None = None
     requeues: tuple[Requeue, ...] | None = None
+    quotas: tuple[Quota, ...] = ()
 
     def about_job(self, rule: str, severity: Severity, **details: Unpack[Details]) -> Finding:
         """Returns a finding about the job."""

@@ -52,3 +52,5 @@ MAX_SPOT_INTERRUPTED = 0.1
 """The share without a result in what tasks held on spot nodes, up to which spot nodes are suggested."""
 MAX_WASTE_JOBS, MAX_SAMPLED_POOLS = 5, 5
 """Jobs with failed tasks that are named, and pools whose history is read, the dearest first."""
+QUOTA_SHARE, QUOTA_AHEAD = 0.9, timedelta(days=7)
+"""The used share of a quota from which on it is named, and how long before it is reached."""

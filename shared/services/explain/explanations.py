@@ -11,10 +11,13 @@ from shared.domain.events.event_lists import EventFilter
 from shared.domain.explain.evidence import ENDING, Evidence
 from shared.domain.explain.explanation import Explanation, explain
 from shared.domain.explain.node_events import KINDS
+from shared.domain.explain.pool_size import current_error
 from shared.domain.explain.preemptions import REQUEUED, STARTED, Requeue, requeues_of, with_takers
 from shared.domain.findings.thresholds import NODE_EVENTS_SINCE, SLOT_TAKEN_WITHIN
 from shared.domain.jobs.observations import RetriedTask, SlotRange
 from shared.domain.nodes.nodes import Node
+from shared.domain.quotas.account_quotas import Quota
+from shared.domain.quotas.core_quotas import CODES
 from shared.domain.reports.pool_rate import pool_rate
 from shared.domain.reports.reports import JobReport, PoolReport
 from shared.errors import NotFoundError
@@ -26,6 +29,7 @@ from shared.services.explain.stored_evidence import may_change, oldest_as_of, sh
 from shared.services.explain.unknown_facts import UnknownFacts
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
+from shared.services.quotas.quota_queries import QuotaQueries
 from shared.services.tasks.task_queries import TaskQueries
 from shared.services.tasks.unfinished_tasks import MAX_LOOKED_AT, UnfinishedTasks
 from shared.stores.batch.batch import BatchAccount
@@ -57,6 +61,7 @@ class Explanations:
         *,
         live: LiveEvidence,
         events: EventQueries,
+        quotas: QuotaQueries,
     ) -> None:
         self._sources = sources
         self._queries = queries
@@ -65,6 +70,7 @@ class Explanations:
         self._pools = pools
         self._live = live
         self._events = events
+        self._quotas = quotas
 
     async def explain(self, account_id: str, job_id: str) -> ExplanationReport:
         """Returns the explanation of a job. Raises NotFoundError."""
@@ -92,6 +98,7 @@ class Explanations:
         evidence = replace(evidence, waiting=await self._waiting(report, evidence, unknown))
         evidence = replace(evidence, node_events=await self._node_events(account_id, evidence, unknown))
         evidence = replace(evidence, requeues=await self._requeues(account_id, evidence, sharing, unknown))
+        evidence = replace(evidence, quotas=await self._core_quotas(report, evidence, unknown))
         evidence = replace(evidence, nodes=await self._nodes(account_id, evidence, unknown))
         used = [job for job in others if may_change(job, now)]
         sentences = (*unknown.sentences, *unsure_parts(report, pool, used), *await self._without_pool(report, evidence))
@@ -154,6 +161,14 @@ class Explanations:
                 unknown.add(f"What the pool's nodes reported before {page.more.moment:%H:%M} UTC isn't known")
             return tuple(page.events)
         return None
+
+    async def _core_quotas(self, report: JobReport, evidence: Evidence, unknown: UnknownFacts) -> tuple[Quota, ...]:
+        """Returns the account's quotas if the last resize of the pool failed for one of cores."""
+        error = current_error(evidence.pool)
+        if error and error.code.lower() in CODES:
+            with unknown.unread("What the account's quotas are"):
+                return tuple(await self._quotas.with_active(report.account, 0))
+        return ()
 
     async def _requeues(
         self, account_id: str, evidence: Evidence, sharing: Sequence[JobReport], unknown: UnknownFacts

@@ -42,6 +42,7 @@ SCHEMAS: Mapping[str, int] = {
     "price history": 1,
     "price source": 1,
     "budget": 1,
+    "quotas": 1,
 }
 """The version written, and the latest readable one, by kind of row."""
 

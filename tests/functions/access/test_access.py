@@ -82,6 +82,7 @@ ROUTES = {
     "list_nodes": Route(f"{_POOL}/nodes", "/api/accounts/demo/pools/none/nodes", READERS, 404),
     "get_account_cost": Route(f"{_ACCOUNT}/cost", "/api/accounts/demo/cost", READERS),
     "get_job_cost": Route(f"{_JOB}/cost", "/api/accounts/demo/jobs/none/cost", READERS, 404),
+    "list_quotas": Route(f"{_ACCOUNT}/quotas", "/api/accounts/demo/quotas", READERS),
     "list_waste": Route(f"{_ACCOUNT}/cost/waste", "/api/accounts/demo/cost/waste", READERS),
     "get_cost_summary": Route(f"{_ACCOUNT}/cost/summary", "/api/accounts/demo/cost/summary", READERS),
     "get_focus_costs": Route(

@@ -52,6 +52,11 @@ azbatch_account_cost_as_of_timestamp_seconds{account="demo"} 1.79524614e+09
 azbatch_budget_amount{account="demo",budget="render",currency="USD"} 50.0
 azbatch_budget_amount{account="demo",budget="old",currency="EUR"} 70.0
 azbatch_budget_spent{account="demo",budget="render",currency="USD"} 12.25
+azbatch_quota_limit{account="demo",family="",quota="dedicatedCores"} 100.0
+azbatch_quota_limit{account="demo",family="standarddsv5family",quota="familyCores"} 32.0
+azbatch_quota_used{account="demo",family="",quota="dedicatedCores"} 24.0
+azbatch_quota_used{account="demo",family="standarddsv5family",quota="familyCores"} 16.0
+azbatch_quota_used{account="demo",family="",quota="spotCores"} 4.0
 azbatch_pool_nodes{account="demo",dedicated="true",pool="render",state="running"} 2.0
 azbatch_pool_target_nodes{account="demo",dedicated="true",pool="render"} 3.0
 azbatch_pool_target_nodes{account="demo",dedicated="false",pool="render"} 0.0

@@ -15,6 +15,7 @@ from tests.functions.support.seen_metrics import (
     NOW,
     POOL,
     POOL_ROUNDS,
+    QUOTAS,
     SCHEDULE,
     SCHEDULE_ROUNDS,
     UTILIZED,
@@ -34,6 +35,7 @@ BESIDE = {
     "utilization": [UTILIZED],
     "costs": COSTS,
     "budgets": BUDGETS,
+    "quotas": QUOTAS,
 }
 SNAPSHOT = job().job.snapshot
 assert SNAPSHOT

@@ -34,6 +34,8 @@ from shared.domain.pools.start_up_figures import figures_of
 from shared.domain.prices.price_history import PriceHistory, PriceInterval
 from shared.domain.prices.price_keys import MeterKey
 from shared.domain.prices.price_table import PriceTable
+from shared.domain.quotas.account_quotas import Quota
+from shared.domain.quotas.quota_use import DEDICATED, SPOT, QuotaKey
 from shared.domain.reports.pool_tasks import AccountTasks, PoolTasks
 from shared.domain.reports.reports import AccountReport, JobReport, MonitoringReport, PoolReport
 from shared.domain.reports.schedule_reports import report_of
@@ -189,6 +191,14 @@ _BUDGET = BudgetState(
 )
 _ELSEWHERE = BudgetState(Budget("old", "account", "", Decimal(70), "EUR", NOW), "unknown", reason="Another currency.")
 BUDGETS = [BudgetReport(ACCOUNT, [_BUDGET, _ELSEWHERE])]
+
+QUOTAS = {
+    ACCOUNT.id: [
+        Quota(DEDICATED, 24, 100),
+        Quota(QuotaKey("familyCores", "standarddsv5family"), 16, 32),
+        Quota(SPOT, 4, None, "userSubscription"),
+    ]
+}
 
 
 def job(name: str = "render", *, statistics: JobStatistics | None = STATISTICS, state: str = "active") -> JobReport:

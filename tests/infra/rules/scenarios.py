@@ -88,6 +88,7 @@ EVERYTHING: Mapping[str, Any] = {
     "accountRoles": "alpha=Reader:Alpha.Reader, beta=Operator:66666666-0000-0000-0000-000000000000",
     "retirements": json.dumps([OWN_RETIREMENT]),
     "priceSource": "retail",
+    "readQuotas": "off",
     "priceCurrency": "EUR",
     "priceFile": json.dumps([OWN_PRICE]),
     "tickSchedule": "30 * * * * *",

@@ -11,9 +11,9 @@ from tests.infra.rules.scenarios import Infrastructure, Scenario
 
 LOCAL_SETTINGS = {
     *("AzureWebJobsStorage", "BATCH_ACCOUNT_KEYS", "CLOCK_URL", "TELEMETRY_STORAGE"),
-    *("PRICE_REGIONS", "RETAIL_PRICES_URL"),
+    *("PRICE_REGIONS", "RETAIL_PRICES_URL", "ARM_URL"),
 }
-"""Settings that only a laptop has: secrets, a stepped clock, and emulated prices."""
+"""Settings that only a laptop has: secrets, a stepped clock, and emulated prices and quotas."""
 OTHER_WAYS = {"AzureWebJobsStorage__accountName", "AzureWebJobsStorage__tableServiceUri", "TABLE_PREFIX"}
 """Settings for storage that is elsewhere, which depend on the cloud, or are for storage that is shared."""
 _OF_PLATFORM = re.compile(
@@ -94,7 +94,12 @@ def _unlike_parameters(scenario: Scenario, names: set[str]) -> Iterator[str]:
 def settings_default(infrastructure: Infrastructure) -> Iterator[str]:
     """What the parameter file leaves open is as it would be without the setting."""
     given = infrastructure.scenarios[0].settings
-    places = ("BATCH_ACCOUNTS", "AzureWebJobsStorage__accountName", "TELEMETRY_STORAGE__blobServiceUri")
+    places = (
+        "BATCH_ACCOUNTS",
+        "BATCH_ACCOUNT_IDS",
+        "AzureWebJobsStorage__accountName",
+        "TELEMETRY_STORAGE__blobServiceUri",
+    )
     if vars(read_settings(given)) != vars(read_settings({name: given[name] for name in places})):
         yield "Bicep has other defaults than the code"
 

@@ -10,6 +10,7 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.history.grains import HistoryRetention
 from shared.domain.jobs.job_samples import JOB_SAMPLES
 from shared.domain.prices.price_settings import PriceSettings
+from shared.domain.quotas.quota_settings import QuotaSettings
 from shared.services.accounts.registry import Registry
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.cost.usage_rollups import UsageRollups
@@ -21,12 +22,14 @@ from shared.services.polling.rounds import AccountRounds
 from shared.services.prices.price_reader import PriceReader
 from shared.services.queries.histories import Histories
 from shared.services.queries.queries import Queries
+from shared.services.quotas.quota_reader import QuotaReader
 from shared.services.reading.long_reads import LongReads
 from shared.services.reading.task_poll import TaskPoll
 from shared.services.round.resource_state import RoundRules
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.task_queries import TaskQueries
 from shared.settings import read_settings
+from shared.stores.accounts.resource_manager import ResourceManager
 from shared.stores.jobs.task_cache import TaskCache
 from shared.stores.prices.retail_prices import RetailPrices
 from shared.stores.stores import Stores
@@ -45,6 +48,7 @@ def local_account(name: str) -> Account:
 
 ACCOUNT = local_account("demo")
 _SETTINGS = read_settings({})
+NO_QUOTAS = QuotaSettings(reads=False)
 NO_PRICES = PriceSettings("off", "USD", _SETTINGS.price_url, {}, ())
 
 
@@ -125,6 +129,7 @@ class Process:
             self.stores,
             IngestionStores.of(tables),
             PriceReader([account], self.stores, RetailPrices(NO_PRICES.url), NO_PRICES),
+            QuotaReader([account], self.stores, ResourceManager(NO_QUOTAS, None), NO_QUOTAS),
             UsageRollups(self.stores, LeafReader(Queries(self.registry, self.stores), self.cache), NO_PRICES),
             self.clock,
             _SETTINGS,

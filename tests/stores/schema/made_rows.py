@@ -46,6 +46,9 @@ from shared.domain.pools.start_up_days import StartUpDay
 from shared.domain.prices.price_history import PriceHistory, PriceInterval
 from shared.domain.prices.price_keys import MeterKey
 from shared.domain.prices.price_status import PriceSourceStatus
+from shared.domain.quotas.account_quotas import StoredQuotas
+from shared.domain.quotas.quota_limits import QuotaLimits
+from shared.domain.quotas.quota_use import QuotaKey
 from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
 from shared.domain.retirements.supported_images import SupportedImage, SupportedImages
@@ -80,6 +83,7 @@ from shared.stores import events
 from shared.stores.accounts.budgets import BudgetStore
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
+from shared.stores.accounts.quotas import QuotaStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.accounts.supported_images import SupportedImageStore
 from shared.stores.blobs.blob_entries import BlobEntryStore
@@ -258,6 +262,9 @@ async def write_all(tables: Tables) -> None:
     images = SupportedImages(T0, (image, gone), problem="problem")
     await SupportedImageStore(tables).save(ACCOUNT, images)
     await UsageDayStore(tables).save("demo", USAGE)
+    limits = QuotaLimits(T0, "BatchService", 100, 50, 20, 300, {"standarddsv5family": 32}, enforced=True)
+    quotas = StoredQuotas(limits, T0, "reason", {20_000: {QuotaKey("familyCores", "standarddsv5family"): 16}})
+    await QuotaStore(tables).save(ACCOUNT, quotas)
     await BudgetStore(tables).save(ACCOUNT, Budget("Render", "pool", "Pool", Decimal("12.5"), "USD", T0))
     await PriceStore(tables).save("USD", PRICES)
     await PriceStore(tables).save_status("USD", PriceSourceStatus(T0, T0, "problem"))

@@ -27,6 +27,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "counters": "counters",
         "waiting": "waiting",
         "images": "images",
+        "quotas": "quotas",
         "<budget>": "[^~]+",
     },
     "blobs": {"!": "!", "<hash of name>": _DIGEST, "<shard>": "[0-9a-f]{2}"},

@@ -6,6 +6,7 @@ from shared.domain.explain.pool_size import current_error, nodes_of_targets
 from shared.domain.explain.texts import with_error
 from shared.domain.findings.finding import Amount
 from shared.domain.pools.resize_advice import resize_words
+from shared.domain.quotas.core_quotas import core_quota, quota_evidence, quota_sentence
 
 
 def resize_failed(e: Evidence) -> Found:
@@ -13,12 +14,13 @@ def resize_failed(e: Evidence) -> Found:
     if facts is None or error is None or not facts.lacking:
         return None
     means, advice = resize_words(error.code, scales=facts.auto_scale is not None)
+    quota = core_quota(error.code, facts.vm_size, e.quotas)
     return e.about_pool(
         "resizeFailed",
         e.growth_severity,
         title=means.rstrip("."),
         sentence=f"The last resize of the pool '{facts.id}' ended{with_error(error)}. "
-        f"It has {nodes_of_targets(facts)}.",
+        f"It has {nodes_of_targets(facts)}.{quota_sentence(quota)}",
         advice=f"{advice}{formula_sentences(facts)}",
         evidence={
             "code": error.code,
@@ -27,6 +29,7 @@ def resize_failed(e: Evidence) -> Found:
             "targetDedicatedNodes": facts.dedicated.target,
             "spotNodes": facts.spot.current,
             "targetSpotNodes": facts.spot.target,
+            **quota_evidence(quota),
             **formula_evidence(facts),
         },
         since=error.ended_at,

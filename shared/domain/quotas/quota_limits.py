@@ -1,0 +1,83 @@
+"""The limits of an account, as Azure Resource Manager has them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+USER_SUBSCRIPTION = "UserSubscription"
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaLimits:
+    """Limits as of a read; None where the answer has none.
+
+    Cores of accounts in the mode `UserSubscription` are limited by the subscription, whose quotas this answer lacks.
+    `families` are dedicated cores by VM family in lower case; they hold only if `enforced`.
+    """
+
+    as_of: datetime
+    allocation_mode: str = ""
+    dedicated_cores: int | None = None
+    spot_cores: int | None = None
+    pools: int | None = None
+    jobs: int | None = None
+    families: Mapping[str, int] = field(default_factory=dict)
+    enforced: bool = False
+
+    @property
+    def is_user_subscription(self) -> bool:
+        return self.allocation_mode.lower() == USER_SUBSCRIPTION.lower()
+
+
+class _Family(msgspec.Struct, rename="camel"):
+    name: str
+    core_quota: int
+
+
+class _Properties(msgspec.Struct, rename="camel"):
+    account_endpoint: str | None = None
+    pool_allocation_mode: str | None = None
+    dedicated_core_quota: int | None = None
+    low_priority_core_quota: int | None = None
+    pool_quota: int | None = None
+    active_job_and_job_schedule_quota: int | None = None
+    dedicated_core_quota_per_vm_family: list[_Family] | None = msgspec.field(
+        default=None, name="dedicatedCoreQuotaPerVMFamily"
+    )
+    enforced: bool | None = msgspec.field(default=None, name="dedicatedCoreQuotaPerVMFamilyEnforced")
+
+
+class _Resource(msgspec.Struct):
+    properties: _Properties
+
+
+_DECODER = msgspec.json.Decoder(_Resource)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountResource:
+    """An account in ARM: its limits, and its host in lower case, empty where the answer doesn't name it."""
+
+    limits: QuotaLimits
+    host: str
+
+
+def account_resource(body: bytes, as_of: datetime) -> AccountResource:
+    """Returns the account in a response's body. Raises ValueError."""
+    found: _Properties = _DECODER.decode(body).properties
+    numbers: dict[str, Any] = {
+        "dedicated_cores": found.dedicated_core_quota,
+        "spot_cores": found.low_priority_core_quota,
+        "pools": found.pool_quota,
+        "jobs": found.active_job_and_job_schedule_quota,
+    }
+    families = {one.name.lower(): one.core_quota for one in found.dedicated_core_quota_per_vm_family or ()}
+    if any(number is not None and number < 0 for number in (*numbers.values(), *families.values())):
+        raise ValueError("A quota is below 0.")
+    limits = QuotaLimits(
+        as_of, found.pool_allocation_mode or "", families=families, enforced=bool(found.enforced), **numbers
+    )
+    return AccountResource(limits, (found.account_endpoint or "").lower().removeprefix("https://"))
