@@ -102,7 +102,7 @@ async def api_stage(tasks: int, jobs: int) -> AsyncIterator[ApiStage]:
 
 
 def _polled_as_by_default(settings: dict[str, str]) -> dict[str, str]:
-    own = ("TICK_SCHEDULE", "POLL_SECONDS", "POLL_OVERLAP_SECONDS")
+    own = ("TICK_SCHEDULE", "HOUSEKEEPING_SCHEDULE", "POLL_SECONDS", "POLL_OVERLAP_SECONDS")
     return {name: value for name, value in settings.items() if name not in own}
 
 

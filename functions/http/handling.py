@@ -141,6 +141,7 @@ class Routes:
         queue: str | None = None,
         cacheable: bool = False,
         depends_on_tables: Collection[str] | None = None,
+        reuse_seconds: float = 1.0,
         looks: re.Pattern[bytes] | None = None,
     ) -> Callable[[Handler], Handler]:
         """Registers a handler at `/api/{path}`; the first line of its docstring becomes the OpenAPI summary.
@@ -170,6 +171,7 @@ class Routes:
                 queue=queue,
                 cacheable=cacheable,
                 depends_on_tables=depends_on_tables,
+                reuse_seconds=reuse_seconds,
                 looks=looks,
             )
             self.handlers[route.name] = route, handler
@@ -207,7 +209,8 @@ async def respond(
 
             if route.cacheable and runtime.settings.clock_url is None:  # not with simulated time, which runs faster
                 version = (await call.services()).table_writes(route.depends_on_tables)
-                return await response_of(request, await recent.get((request.url, call.readable), version, made))
+                key = request.url, call.readable
+                return await response_of(request, await recent.get(key, version, made, seconds=route.reuse_seconds))
             return await response_of(request, await made())
     except BatchscopeError as error:
         return error_response(request, error)

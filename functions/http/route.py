@@ -14,7 +14,7 @@ class Route:
 
     `statuses` are those of success, the usual one first. `refusals` are error statuses specific to this route. `role`
     is required of callers, None for a public route. `media` is the content type of answers other than JSON. `queue` is
-    the target of `send`. With `cacheable`, an answer may be reused for a second, until one of the tables in
+    the target of `send`. With `cacheable`, an answer may be reused for `reuse_seconds`, until one of the tables in
     `depends_on_tables` (None: any) is written. Matches of `looks` in an answer are times and costs of polls and ages,
     which its ETag excludes.
     """
@@ -33,4 +33,5 @@ class Route:
     queue: str | None
     cacheable: bool
     depends_on_tables: Collection[str] | None
+    reuse_seconds: float
     looks: re.Pattern[bytes] | None

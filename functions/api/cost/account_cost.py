@@ -27,6 +27,8 @@ SharingParameter = Annotated[
     Meta(description="How the cost of time that no task held is shared among the jobs of its pool and day."),
 ]
 _DIGITS = Decimal("1e-6")
+_TABLES = ("usage", "prices")
+_REUSE_SECONDS = 60.0  # usage is rolled up every hour
 _ERA = date(1970, 1, 1).toordinal()
 
 
@@ -120,7 +122,15 @@ class AccountCostAnswer(SpanAnswer):
 
 
 def add_account_cost(routes: Routes) -> None:
-    @routes.route("GET", f"{ACCOUNT}/cost", query=AccountCostQuery, returns=AccountCostAnswer, cacheable=True)
+    @routes.route(
+        "GET",
+        f"{ACCOUNT}/cost",
+        query=AccountCostQuery,
+        returns=AccountCostAnswer,
+        cacheable=True,
+        depends_on_tables=_TABLES,
+        reuse_seconds=_REUSE_SECONDS,
+    )
     async def get_account_cost(call: RouteRequest[AccountCostQuery, None]) -> AccountCostAnswer | RouteResponse:
         """Returns what an account's nodes cost, and what of it was wasted, by day and group."""
         services, query = await call.services(), call.query

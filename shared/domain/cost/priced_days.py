@@ -88,13 +88,14 @@ class PricedDay:
         for kind, classes in units.items():
             price = self.prices.at(pool.price_key(kind), self.since)
             for name, held in classes.items():
-                line = CostLine(key, NO_JOB, kind, name, round(held / slots), _NOTHING)
+                time = round(held / slots)
                 if name in UNBILLED:
-                    yield line
+                    yield CostLine(key, NO_JOB, kind, name, time, _NOTHING)
                 elif isinstance(price, Price):
-                    yield line._replace(amount=amount(held, slots_per_node=slots, hourly=price.hourly))
+                    money = amount(held, slots_per_node=slots, hourly=price.hourly)
+                    yield CostLine(key, NO_JOB, kind, name, time, money)
                 else:
-                    yield line._replace(amount=None, unpriced=price)
+                    yield CostLine(key, NO_JOB, kind, name, time, None, price)
 
     def _shares(self) -> Mapping[tuple[str, NodeKind], Mapping[str, Mapping[str, int]]]:
         """Returns slot milliseconds of jobs by pool and kind of node, by outcome and under _ANY over all of them."""

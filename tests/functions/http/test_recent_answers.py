@@ -6,6 +6,8 @@ import pytest
 from functions.http import recent_answers
 from functions.http.recent_answers import RecentAnswers
 
+_SECONDS = 30.0
+
 
 class Source:
     """Creates one answer after another; each waits until `gate` opens."""
@@ -31,8 +33,8 @@ def with_a_source(scenario: Callable[[RecentAnswers[str], Source], Awaitable[Non
 
 def test_an_answer_is_given_again() -> None:
     async def scenario(recent: RecentAnswers[str], source: Source) -> None:
-        assert [await recent.get("jobs", 1, source.make) for _ in range(3)] == ["answer 1"] * 3
-        assert await recent.get("accounts", 1, source.make) == "answer 2"
+        assert [await recent.get("jobs", 1, source.make, seconds=_SECONDS) for _ in range(3)] == ["answer 1"] * 3
+        assert await recent.get("accounts", 1, source.make, seconds=_SECONDS) == "answer 2"
 
     with_a_source(scenario)
 
@@ -40,24 +42,22 @@ def test_an_answer_is_given_again() -> None:
 def test_an_answer_of_before_a_write_is_not_given_again() -> None:
     async def scenario(recent: RecentAnswers[str], source: Source) -> None:
         source.gate.clear()
-        before = asyncio.create_task(recent.get("jobs", 1, source.make))
+        before = asyncio.create_task(recent.get("jobs", 1, source.make, seconds=_SECONDS))
         await asyncio.sleep(0)
-        after = asyncio.create_task(recent.get("jobs", 2, source.make))
+        after = asyncio.create_task(recent.get("jobs", 2, source.make, seconds=_SECONDS))
         await asyncio.sleep(0)
         source.gate.set()
         assert (await before, await after) == ("answer 1", "answer 2")
-        assert await recent.get("jobs", 2, source.make) == "answer 2"
+        assert await recent.get("jobs", 2, source.make, seconds=_SECONDS) == "answer 2"
 
     with_a_source(scenario)
 
 
-def test_an_answer_is_made_anew_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent_answers, "_SECONDS", 0.01)
-
+def test_an_answer_is_made_anew_after_its_time() -> None:
     async def scenario(recent: RecentAnswers[str], source: Source) -> None:
-        await recent.get("jobs", 1, source.make)
+        await recent.get("jobs", 1, source.make, seconds=0.01)
         await asyncio.sleep(0.05)
-        assert await recent.get("jobs", 1, source.make) == "answer 2"
+        assert await recent.get("jobs", 1, source.make, seconds=_SECONDS) == "answer 2"
 
     with_a_source(scenario)
 
@@ -65,7 +65,7 @@ def test_an_answer_is_made_anew_after_its_time(monkeypatch: pytest.MonkeyPatch) 
 def test_concurrent_requests_share_an_answer_even_if_the_first_is_cancelled() -> None:
     async def scenario(recent: RecentAnswers[str], source: Source) -> None:
         source.gate.clear()
-        first, *others = (asyncio.create_task(recent.get("jobs", 1, source.make)) for _ in range(3))
+        first, *others = (asyncio.create_task(recent.get("jobs", 1, source.make, seconds=_SECONDS)) for _ in range(3))
         await asyncio.sleep(0)
         first.cancel()
         await asyncio.sleep(0)
@@ -81,8 +81,8 @@ def test_a_failure_is_not_given_again() -> None:
             raise LookupError
 
         with pytest.raises(LookupError):
-            await recent.get("jobs", 1, fail)
-        assert await recent.get("jobs", 1, source.make) == "answer 1"
+            await recent.get("jobs", 1, fail, seconds=_SECONDS)
+        assert await recent.get("jobs", 1, source.make, seconds=_SECONDS) == "answer 1"
 
     with_a_source(scenario)
 
@@ -92,8 +92,8 @@ def test_only_some_dozens_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def scenario(recent: RecentAnswers[str], source: Source) -> None:
         for question in ("a", "b", "c"):
-            await recent.get(question, 1, source.make)
-        assert await recent.get("c", 1, source.make) == "answer 3"
-        assert await recent.get("a", 1, source.make) == "answer 4"
+            await recent.get(question, 1, source.make, seconds=_SECONDS)
+        assert await recent.get("c", 1, source.make, seconds=_SECONDS) == "answer 3"
+        assert await recent.get("a", 1, source.make, seconds=_SECONDS) == "answer 4"
 
     with_a_source(scenario)
