@@ -372,6 +372,7 @@ async def test_no_parameter_of_any_route_may_be_empty(staged: World) -> None:
         "node": "x",
         "schedule": "x",
         "poll": "x",
+        "budget": "x",
     }
     paths = (await staged.get("openapi.json")).body["paths"]
     tried = set()
