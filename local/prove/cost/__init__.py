@@ -1,0 +1,1 @@
+"""Proofs about costs: the table in FOCUS against its validator."""
