@@ -103,6 +103,8 @@ class PricedDay:
         for job, usage in self.usage.jobs.items():
             for part in (usage.settled, usage.open):
                 for (pool, kind, outcome), units in part.items():
+                    if not units:  # of a run that began and ended at once
+                        continue
                     shares = found[pool, kind]
                     shares[outcome][job] += units
                     shares[_ANY][job] += units

@@ -118,3 +118,13 @@ def test_a_day_is_read_as_it_was_written(day: UsageDay) -> None:
     assert pools_of_plain(plain_pools(day.pools)) == day.pools
     assert hours_of_plain(plain_hours(hours)) == hours
     assert jobs_of_plain(plain_jobs(day.jobs)) == day.jobs
+
+
+@pytest.mark.parametrize("sharing", ["proportional", "even", "none"])
+def test_a_job_whose_tasks_ended_at_once_bears_nothing(sharing: Sharing) -> None:
+    keys = [JobUsageKey("p1", _SMALL, outcome) for outcome in ("succeeded", "running")]
+    jobs = {"a": JobDay("A", {keys[0]: 5}), "b": JobDay("B", {keys[0]: 0}), "c": JobDay("C", {keys[1]: 0})}
+    pool = _pool({_SMALL: {"succeeded": 5, "running": 7, "idle": 9}})
+    lines = list(PricedDay(UsageDay(_DAY, 0, {"p1": pool}, jobs=jobs), _prices()).job_lines(sharing))
+    assert {line.job for line in lines} <= {"a", NO_JOB}
+    assert sum(line.time for line in lines) == 21
