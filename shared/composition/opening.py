@@ -141,7 +141,8 @@ async def open_services(settings: Settings) -> Services:
     usage = UsageQueries(registry, pools, stores.nodes)
     schedules = ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval)
     pool_histories = Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention)
-    price_queries, rollups = PriceQueries(registry, stores, prices), UsageRollups(stores, walk, prices)
+    price_queries = PriceQueries(registry, stores, prices)
+    rollups = UsageRollups(stores, walk, prices, parts.ingestion.events if settings.ingestion_enabled else None)
 
     def explaining(shared: SharedEvidence | None = None) -> Explanations:
         return Explanations(

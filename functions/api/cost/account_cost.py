@@ -51,9 +51,9 @@ class CostSumAnswer(Answer):
     """Money and seconds of nodes by cost class.
 
     `amount` is null where no time has a price. It lacks `unpricedSeconds`, whose price isn't known, and
-    `uncertainAmount`, the price of time in which nobody watched. `wastedAmount` is that of failed and interrupted runs,
-    idle nodes and slots, failed start tasks and unusable nodes. `sharedAmount` is a job's share of time that no task
-    held.
+    `uncertainAmount`, the price of time in which nobody watched. `wastedAmount` is that of failed, retried and
+    interrupted runs, idle nodes and slots, failed start tasks and unusable nodes. `sharedAmount` is a job's share of
+    time that no task held.
     """
 
     amount: Decimal | None

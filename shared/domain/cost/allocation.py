@@ -16,7 +16,7 @@ type Overhead = Literal[
 ]
 type CostClass = Literal["idleSlots", "idle", "unattributed", "unwatched"] | Outcome | Overhead
 
-OUTCOMES: tuple[Outcome, ...] = ("succeeded", "failed", "interrupted", "running")
+OUTCOMES: tuple[Outcome, ...] = ("succeeded", "failed", "retried", "interrupted", "running")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """How long nodes ran tasks, and for how long tasks held slots, within one window: from tasks' stamps.
 
-Nodes' states that last less than a poll are invisible, so busy time comes from the start and end of each task's latest
-run. The runs on a node overlap where it has several slots: the node is busy for the length of their union.
+Nodes' states that last less than a poll are invisible, so busy time comes from the start and end of runs of
+tasks. The runs on a node overlap where it has several slots: the node is busy for the length of their union.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,8 +14,12 @@ from shared.domain.tasks.tasks import FAILURE, SUCCESS
 from shared.domain.timeline.timeline import Node, Run, Window
 
 HOUR = 3_600_000  # milliseconds
-type Outcome = Literal["succeeded", "failed", "interrupted", "running"]
-"""How a run ended; an `interrupted` one left its node without a result, as a preempted or requeued one does."""
+type Outcome = Literal["succeeded", "failed", "retried", "interrupted", "running"]
+"""How a run ended.
+
+A `retried` one failed, and the task ran again or will; an `interrupted` one left its node without a result, as a
+preempted or requeued one does.
+"""
 
 
 class SlotHolder(NamedTuple):
@@ -65,28 +69,35 @@ class TaskUsage:
     _unions: defaultdict[Node, UnionOfIntervals] = field(default_factory=lambda: defaultdict(UnionOfIntervals))
 
     def take(self, job: str, runs: Iterable[Run]) -> None:
-        """Adds the runs of a job, given by its key."""
+        """Adds the latest runs of tasks of a job, given by its key."""
         for run in runs:
-            part = self.window.clipped(run)
-            if part is None:
-                continue
-            start, end = part
-            self.slots[SlotHolder(job, run.node, outcome_of(run))] += (end - start) * run.slots
-            if self.has_one_slot(run.node[0]):
-                self._sums[run.node] += end - start
-            else:
-                self._unions[run.node].add(start, end)
+            self.add(job, run, outcome_of(run))
+
+    def add(self, job: str, run: Run, outcome: Outcome) -> None:
+        """Adds any run."""
+        part = self.window.clipped(run)
+        if part is None:
+            return
+        start, end = part
+        self.slots[SlotHolder(job, run.node, outcome)] += (end - start) * run.slots
+        if self.has_one_slot(run.node[0]):
+            self._sums[run.node] += end - start
+        else:
+            self._unions[run.node].add(start, end)
 
     def busy(self) -> Mapping[Node, int]:
         """Returns how long each node ran any task."""
         return {**self._sums, **{node: union.length for node, union in self._unions.items()}}
 
 
+def outcome_of_result(result: int) -> Outcome:
+    """Returns the outcome of a run that ended with a result."""
+    return "succeeded" if result == SUCCESS else "failed" if result == FAILURE else "interrupted"
+
+
 def outcome_of(run: Run) -> Outcome:
-    """Returns how a run ended."""
-    if run.end is None:
-        return "running"
-    return "succeeded" if run.result == SUCCESS else "failed" if run.result == FAILURE else "interrupted"
+    """Returns how a task's latest run ended."""
+    return "running" if run.end is None else outcome_of_result(run.result)
 
 
 class TaskUsageByHour:
@@ -99,8 +110,12 @@ class TaskUsageByHour:
         self._known = known
 
     def take(self, job: str, runs: Iterable[Run]) -> None:
-        """Adds the runs of a job, given by its key, to the hours in which they were."""
+        """Adds the latest runs of tasks of a job, given by its key, to the hours in which they were."""
         for run in runs:
-            last = (self._known if run.end is None else run.end) // HOUR
-            for hour in range(max(run.start // HOUR, self._range.start), min(last + 1, self._range.stop)):
-                self.hours[hour].take(job, (run,))
+            self.add(job, run, outcome_of(run))
+
+    def add(self, job: str, run: Run, outcome: Outcome) -> None:
+        """Adds any run to the hours in which it was."""
+        last = (self._known if run.end is None else run.end) // HOUR
+        for hour in range(max(run.start // HOUR, self._range.start), min(last + 1, self._range.stop)):
+            self.hours[hour].add(job, run, outcome)

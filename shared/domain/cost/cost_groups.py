@@ -13,7 +13,9 @@ from shared.domain.prices.price_keys import NoPriceReason
 from shared.domain.usage.billing_classes import UNBILLED
 
 type Grouping = Literal["pool", "job", "schedule", "vmSize", "class", "day"]
-WASTED: frozenset[str] = frozenset(("failed", "interrupted", "idle", "idleSlots", "startTaskFailed", "unusable"))
+WASTED: frozenset[str] = frozenset(
+    ("failed", "retried", "interrupted", "idle", "idleSlots", "startTaskFailed", "unusable")
+)
 """Cost classes of time that brought no result."""
 _UNCERTAIN = "unwatched"
 

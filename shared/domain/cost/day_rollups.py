@@ -114,13 +114,21 @@ def _time(units: UnitsByKind | None) -> int:
     return sum(number for classes in (units or {}).values() for number in classes.values())
 
 
-def kept_jobs(before: UsageDay, tasks: DayTasks, names: Mapping[str, str]) -> dict[str, JobDay]:
-    """Returns the jobs of a day, with their settled hours as before; `names` are the ids of stored jobs, by key."""
+def kept_jobs(
+    before: UsageDay, tasks: DayTasks, names: Mapping[str, str], gone: Mapping[str, str] | None = None
+) -> dict[str, JobDay]:
+    """Returns the jobs of a day, with their settled hours as before; `names` are the ids of stored jobs, by key.
+
+    `gone` are the ids of jobs that aren't stored, but have events. For their open hours, what is more counts: that of
+    before or what events show.
+    """
     found = {key: job if key not in names else JobDay(job.job_id, job.settled) for key, job in before.jobs.items()}
     for key in tasks.settled.keys() | tasks.open.keys():
-        old = found.get(key, JobDay(names[key]))
-        settled = Counter(old.settled) + Counter(tasks.settled.get(key, {}))
-        found[key] = JobDay(names[key], settled, tasks.open.get(key, {}))
+        name = names.get(key) or (gone or {})[key]
+        old = found.get(key, JobDay(name))
+        new = JobDay(name, tasks.settled.get(key, {}), tasks.open.get(key, {}))
+        if sum(new.units.values()) >= sum(old.open.values()):
+            found[key] = JobDay(name, Counter(old.settled) + Counter(new.settled), new.open)
     return {key: job for key, job in found.items() if job.settled or job.open}
 
 

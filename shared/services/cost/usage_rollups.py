@@ -5,13 +5,13 @@ before: hours before a ledger begins, and jobs and tasks that were deleted since
 """
 
 from collections.abc import Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.domain.accounts.accounts import Account
-from shared.domain.core.stamps import from_milliseconds, to_milliseconds
-from shared.domain.cost.busy_nodes import HOUR, TaskUsageByHour
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.cost.busy_nodes import TaskUsageByHour
 from shared.domain.cost.day_rollups import (
     DayTasks,
     NodeKinds,
@@ -23,16 +23,14 @@ from shared.domain.cost.day_rollups import (
 )
 from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, UsageDay, summed
 from shared.domain.jobs.jobs import Job
-from shared.domain.leaves.leaf_summaries import remembered
 from shared.domain.pools.pools import Pool
 from shared.domain.prices.price_settings import PriceSettings
-from shared.domain.tasks.job_statistics import MINUTE
-from shared.domain.tasks.tasks import TaskCounts
-from shared.domain.timeline.timeline import runs_of
-from shared.errors import CacheConflictError, NotFoundError, UnreadableError
+from shared.errors import CacheConflictError
 from shared.log import logger
 from shared.services.cost.pool_days import pool_day
-from shared.services.tasks.leaf_reader import LeafReader, Wanted
+from shared.services.cost.task_usage import TaskUsageReader, read_run_events
+from shared.services.tasks.leaf_reader import LeafReader
+from shared.stores.events import EventStore
 from shared.stores.pools.nodes import StoredNodes
 from shared.stores.stores import Stores
 
@@ -66,8 +64,12 @@ class _PoolNodes:
 class UsageRollups:
     """The days of one process's accounts."""
 
-    def __init__(self, stores: Stores, leaves: LeafReader, settings: PriceSettings) -> None:
+    def __init__(
+        self, stores: Stores, leaves: LeafReader, settings: PriceSettings, events: EventStore | None = None
+    ) -> None:
+        """`events` are None where Batch's event log isn't ingested."""
         self._stores = stores
+        self._events = events
         self._leaves = leaves
         self._settings = settings
 
@@ -77,11 +79,14 @@ class UsageRollups:
         days = range(today - _OPEN_DAYS + 1, today + 1)
         stored = await self._stores.usage_days.load(account.key, days, ("hours", "jobs"))
         pools, jobs = await self._pools(account), await self._stores.jobs.load_all(account.key)
-        for day in days:
-            before = stored.get(day, UsageDay(day, 0))
-            if before.is_final or (day < today and not _has_ended(pools, day)):
-                continue
-            made = await self._made(account, before, pools, list(jobs.values()), to_milliseconds(now))
+        wanted = [stored.get(day, UsageDay(day, 0)) for day in days]
+        open_days = [day for day in wanted if not day.is_final and (day.day == today or _has_ended(pools, day.day))]
+        first = min(day.day * HOURS + day.settled for day in open_days)
+        events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
+        facts = {one.key: one.pool.facts for one in pools if one.pool}
+        reader = TaskUsageReader(self._leaves, account, events, facts, to_milliseconds(now))
+        for before in open_days:
+            made = await self._made(reader, before, pools, list(jobs.values()), to_milliseconds(now))
             with suppress(CacheConflictError):  # another host made it
                 await self._stores.usage_days.save(account.key, made)
 
@@ -95,13 +100,13 @@ class UsageRollups:
         return found
 
     async def _made(
-        self, account: Account, before: UsageDay, pools: Sequence[_PoolNodes], jobs: Sequence[Job], now: int
+        self, reader: TaskUsageReader, before: UsageDay, pools: Sequence[_PoolNodes], jobs: Sequence[Job], now: int
     ) -> UsageDay:
         """Returns a day as it is known now."""
         end, as_of = (before.day + 1) * DAY, min([now, *(one.as_of for one in pools if one.pool and one.as_of)])
         settled = settled_hours(before, as_of)
-        tasks = await self._tasks(account, before, pools, jobs, known=min(now, end), settled=settled)
-        hours, found, region = {**before.hours}, {**before.pools}, self._settings.region_of(account)
+        tasks = await self._tasks(reader, before, pools, jobs, known=min(now, end), settled=settled)
+        hours, found, region = {**before.hours}, {**before.pools}, self._settings.region_of(reader.account)
         for one in pools:
             facts = one.pool.facts if one.pool else None
             usage = pool_day(facts, one.stored.usage, region) or before.pools.get(one.key)
@@ -115,14 +120,14 @@ class UsageRollups:
             as_of=min(as_of, end),
             pools={key: usage for key, usage in found.items() if usage.units},
             hours={key: units for key, units in hours.items() if units},
-            jobs=kept_jobs(before, tasks, {job.key: job.facts.id for job in jobs}),
+            jobs=kept_jobs(before, tasks, {job.key: job.facts.id for job in jobs}, reader.events.names),
             settled=settled,
             is_final=settled == HOURS or now >= end + _GIVEN_UP,
         )
 
     async def _tasks(
         self,
-        account: Account,
+        reader: TaskUsageReader,
         before: UsageDay,
         pools: Sequence[_PoolNodes],
         jobs: Sequence[Job],
@@ -135,41 +140,11 @@ class UsageRollups:
         The first `settled` hours of the day are settled from now on.
         """
         hours = range(before.day * HOURS + before.settled, (before.day + 1) * HOURS)
-        slots = {one.pool.facts.id.lower(): one.pool.facts.slots_per_node for one in pools if one.pool}
-        usage = TaskUsageByHour(hours, known, lambda pool: slots.get(pool.lower(), 0) == 1)
-        wanted = _ran_since(hours.start * HOUR)
-        for job in jobs:
-            if _may_have_run(job, hours):
-                try:
-                    async with aclosing(self._leaves.slices(account.id, job.facts.id, wanted=wanted)) as slices:
-                        async for part in slices:
-                            usage.take(job.key, runs_of(part.leaf, part.places))
-                except (CacheConflictError, NotFoundError, UnreadableError) as error:
-                    _LOG.warning("The usage of %s in %s lacks tasks: %s", job.facts.id, account.id, error)
+        usage = TaskUsageByHour(hours, known, lambda pool: reader.slots_of(pool) == 1)
+        await reader.read(usage, jobs, hours)
         return day_tasks(usage, {one.key: one.kinds() for one in pools}, settled=settled)
 
 
 def _has_ended(pools: Sequence[_PoolNodes], day: int) -> bool:
     """Returns whether ledgers have any usage of a day."""
     return any(one.stored.usage and one.stored.usage.since < (day + 1) * DAY for one in pools)
-
-
-def _may_have_run(job: Job, hours: range) -> bool:
-    """Returns whether tasks of a job may have run within hours since 1970: one runs now, or changed since."""
-    start, end = from_milliseconds(hours.start * HOUR), from_milliseconds(hours.stop * HOUR)
-    snapshot = job.snapshot
-    if snapshot is None or job.facts.creation_time >= end:
-        return False
-    return snapshot.counts.running + snapshot.counts.preparing > 0 or snapshot.moved_at >= start
-
-
-def _ran_since(start: int) -> Wanted:
-    """Returns whether a leaf has tasks that may have run since a time, in milliseconds since 1970."""
-
-    def ran(counts: TaskCounts, summary: bytes | None) -> bool:
-        if counts.completed < counts.total or summary is None:
-            return True
-        found = remembered(summary)
-        return found is None or any(minute >= start // MINUTE for minute, _ in found.statistics.completions[-1:])
-
-    return ran

@@ -18,6 +18,12 @@ export const CLASSES: readonly CostClass[] = [
     waste: "Tasks held slots and ended with a failure.",
   },
   {
+    name: "retried",
+    label: "retried runs",
+    fill: "retried",
+    waste: "Runs that failed before their tasks were retried: the time is spent again. Batch's event log shows them.",
+  },
+  {
     name: "interrupted",
     label: "interrupted runs",
     fill: "interrupted",

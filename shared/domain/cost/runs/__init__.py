@@ -1,0 +1,1 @@
+"""All runs of tasks, from Batch's events and cached tasks."""

@@ -1,0 +1,92 @@
+"""What Batch's events say of runs of tasks: starts, ends and requeues, by job and task."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.events.batch_events import BatchEvent, field_of, parse_stamp
+from shared.domain.tasks.tasks import FAILURE, SUCCESS
+from shared.domain.timeline.timeline import Node
+
+type Step = Literal["end", "requeue", "start"]
+_STEPS: Mapping[str, Step] = {
+    "TaskStartEvent": "start",
+    "TaskCompleteEvent": "end",
+    "TaskFailEvent": "end",
+    "TaskRequeueEvent": "requeue",
+}
+
+
+class RunEvent(NamedTuple):
+    """An event of a run; times are milliseconds since 1970, 0 where it doesn't say them. `at` is when it was logged."""
+
+    at: int
+    step: Step
+    start: int
+    end: int
+    result: int
+    retries: int
+    slots: int
+    node: Node
+
+
+type TaskEvents = Mapping[str, list[RunEvent]]
+"""By task key."""
+
+
+@dataclass(slots=True)
+class RunEvents:
+    """The events of runs of an account's tasks, by job key; `names` are the ids of their jobs."""
+
+    jobs: defaultdict[str, defaultdict[str, list[RunEvent]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    names: dict[str, str] = field(default_factory=dict)
+    count: int = 0
+
+    def take(self, events: Iterable[BatchEvent]) -> None:
+        """Adds those of the events that are about runs of tasks."""
+        for event in events:
+            step = _STEPS.get(event.kind)
+            if step and event.job and event.task:
+                job = key_of(event.job)
+                self.names[job] = event.job
+                self.jobs[job][key_of(event.task)].append(_run_event(event, step))
+                self.count += 1
+
+    def has_since(self, job_key: str, moment: int) -> bool:
+        """Returns whether a job has an event from a time on, in milliseconds since 1970."""
+        return any(event.at >= moment for events in self.of_job(job_key).values() for event in events)
+
+    def of_job(self, job_key: str) -> TaskEvents:
+        """Returns the events of a job's tasks."""
+        return self.jobs.get(job_key) or {}
+
+
+def _run_event(event: BatchEvent, step: Step) -> RunEvent:
+    run = field_of(event.properties, "executionInfo")
+    start, end = ("scheduledTime", "") if step == "start" else ("startTime", "endTime")
+    said = str(field_of(run, "result") or "").lower()
+    return RunEvent(
+        to_milliseconds(event.at),
+        step,
+        _time(field_of(run, start)),
+        _time(field_of(run, end)),
+        FAILURE if said == "failure" else SUCCESS,
+        _number(field_of(run, "retryCount"), 0),
+        _number(field_of(event.properties, "requiredSlots"), 1),
+        (event.pool or "", event.node or ""),
+    )
+
+
+def _time(found: object) -> int:
+    moment = parse_stamp(found)
+    return to_milliseconds(moment) if moment else 0
+
+
+def _number(found: Any, default: int) -> int:
+    is_number = isinstance(found, int) and not isinstance(found, bool) and found >= default
+    return found if is_number else default

@@ -1,0 +1,161 @@
+"""All runs of a task: those that events show, joined with the latest one, which its cached state shows.
+
+Nothing says when a run that was retried ended: at the latest when the task's next one started, or when others took its
+slots. It counts until then, as Batch queues the task at once, ahead of others of its job. Where nothing shows when a
+run ended, as of a task that was deleted while it ran, the run isn't known.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from shared.domain.cost.busy_nodes import Outcome, outcome_of_result
+from shared.domain.cost.runs.run_events import RunEvent
+from shared.domain.tasks.tasks import ACTIVE, COMPLETED, PREPARING, RUNNING, Task
+from shared.domain.timeline.timeline import Node, Run
+
+_SAME = 60_000  # milliseconds between two stamps of one start
+_CLOSE = 2_000  # at most that, whichever the number of retries is
+_WAITING = frozenset((ACTIVE, PREPARING))
+_NEVER = 1 << 62
+_ORDER = {"end": 0, "requeue": 0, "start": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A run; `end` is None where it isn't known, `outcome` where no result of the run is."""
+
+    start: int
+    end: int | None
+    outcome: Outcome | None
+    slots: int
+    node: Node
+    retries: int
+
+    def is_at(self, start: int, node: Node) -> bool:
+        return abs(self.start - start) <= _SAME and node[1] in {"", self.node[1]}
+
+
+def attempts(events: Iterable[RunEvent], task: Task | None, known: int) -> Iterator[tuple[Run, Outcome]]:
+    """Yields a task's runs, each with its outcome; retried ones end at the latest time at which they may have ended.
+
+    `task` is its cached state, None where there is none. The cached tasks of its job are known as of `known`, in
+    milliseconds since 1970: a run that began later still runs.
+    """
+    found = sorted(_joined(_of_events(events), task), key=lambda each: each.start)
+    for one, following in zip_longest(found, found[1:]):
+        ended = _ended(one, following) if following else _last(one, task, known)
+        if ended is not None and ended.outcome is not None:
+            end = None if ended.outcome == "running" else max(ended.start, ended.end or 0)
+            yield Run(ended.start, task.id if task else "", end, 0, ended.slots, ended.node), ended.outcome
+
+
+class NodeRuns:
+    """Runs by node. They show by when a retried run was over: before the node would have had more than its slots."""
+
+    def __init__(self, slots_of: Callable[[str], int]) -> None:
+        """`slots_of` says how many slots each node of a pool has, by the pool's id; 0 where that isn't known."""
+        self._slots_of = slots_of
+        self._runs: defaultdict[Node, list[tuple[int, int, int]]] = defaultdict(list)
+
+    def add(self, run: Run, outcome: Outcome) -> None:
+        """Adds a run as long as it ran for certain: clocks differ, and the end of a retried one is a bound."""
+        end = _NEVER if run.end is None else run.start if outcome == "retried" else run.end - _CLOSE
+        self._runs[run.node].append((run.start, max(end, run.start + 1), run.slots))
+
+    def bounded(self, run: Run) -> Run:
+        """Returns a retried run that ends when others took its slots, if that was before its end."""
+        start, end, held, slots = run.start, run.end or run.start, run.slots, self._slots_of(run.node[0])
+        changes = list[tuple[int, int, int]]()
+        for begun, ended, taken in self._runs.get(run.node, ()):
+            if begun >= end or ended <= start or (begun, taken) == (start, run.slots):
+                continue
+            if begun > start:
+                changes.append((begun, 1, taken))
+            else:
+                held += taken
+            changes.append((ended, 0, -taken))
+        for at, is_start, change in sorted(changes):
+            held += change
+            if is_start and held > slots > 0:
+                return run._replace(end=min(end, at))
+        return run
+
+
+def _of_events(events: Iterable[RunEvent]) -> list[_Attempt]:
+    """Returns the runs that events show."""
+    found = list[_Attempt]()
+    for event in sorted(events, key=lambda each: (each.at, _ORDER[each.step])):
+        if event.step == "start":
+            found.append(_begun(event, event.start or event.at))
+        elif found and _is_about(event, found[-1]):
+            if found[-1].end is None:
+                found[-1] = _closed(found[-1], event)
+        elif event.start:
+            found.append(_closed(_begun(event, event.start), event))
+    return found
+
+
+def _is_about(event: RunEvent, one: _Attempt) -> bool:
+    """Returns whether the end or requeue in an event is that of the run."""
+    if event.start:
+        return one.is_at(event.start, event.node)
+    return one.end is None and event.retries <= one.retries
+
+
+def _begun(event: RunEvent, start: int) -> _Attempt:
+    return _Attempt(start, None, None, event.slots, event.node, event.retries)
+
+
+def _closed(one: _Attempt, event: RunEvent) -> _Attempt:
+    outcome = outcome_of_result(event.result) if event.step == "end" else "interrupted"
+    return replace(one, start=event.start or one.start, end=event.end or event.at, outcome=outcome)
+
+
+def _joined(found: Sequence[_Attempt], task: Task | None) -> list[_Attempt]:
+    """Returns the runs with the cached one, whose stamps count where both know them."""
+    if task is None or not task.start:
+        return list(found)
+    end = None if task.state == RUNNING else max(task.start, task.end or task.transition)
+    outcome = outcome_of_result(task.result) if task.state == COMPLETED else None
+    cached = _Attempt(task.start, end, outcome, task.slots, task.node, task.retries)
+    same = min(
+        (one for one in found if _is_same(one, task)),
+        key=lambda one: abs(one.start - cached.start),
+        default=None,
+    )
+    if same is None:
+        return [*found, cached]
+    if cached.outcome is None:
+        end = cached.end if same.end is None else same.end
+        cached = replace(cached, end=end, outcome=same.outcome, retries=same.retries)
+    return [cached if one is same else one for one in found]
+
+
+def _is_same(one: _Attempt, task: Task) -> bool:
+    """Returns whether a run is the latest one of the cached task, which may have been retried since."""
+    retried = task.retries - one.retries
+    is_numbered = retried == 0 or (retried == 1 and task.state in _WAITING)
+    return one.is_at(task.start, task.node) and (is_numbered or abs(one.start - task.start) <= _CLOSE)
+
+
+def _ended(one: _Attempt, following: _Attempt) -> _Attempt | None:
+    """Returns a run with a later one; None where it isn't known when it ended."""
+    if one.outcome is not None:
+        return one
+    if following.retries > one.retries:
+        return replace(one, end=min(one.end or following.start, following.start), outcome="retried")
+    return None if one.end is None else replace(one, end=min(one.end, following.start), outcome="interrupted")
+
+
+def _last(one: _Attempt, task: Task | None, known: int) -> _Attempt | None:
+    """Returns the latest run; None where it isn't known when it ended."""
+    if one.outcome is not None:
+        return one
+    if task is None:
+        return replace(one, outcome="running") if one.start > known else None
+    if task.state in _WAITING and (task.transition >= one.start or task.retries > one.retries):
+        outcome: Outcome = "retried" if task.retries > one.retries else "interrupted"
+        return replace(one, end=one.end or task.transition, outcome=outcome)
+    return replace(one, outcome="interrupted" if one.end is not None else "running")

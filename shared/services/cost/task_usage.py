@@ -1,0 +1,170 @@
+"""The time of an account's tasks in a day's open hours: from cached tasks and, where it is ingested, Batch's event log.
+
+Cached tasks show the latest run of each; events show earlier ones, and runs of tasks and jobs that were deleted. Events
+are read once for all days, in one range.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour
+from shared.domain.cost.runs.run_events import RunEvent, RunEvents, TaskEvents
+from shared.domain.cost.runs.task_attempts import NodeRuns, attempts
+from shared.domain.jobs.jobs import Job
+from shared.domain.leaves.leaf_summaries import remembered
+from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.tasks.job_statistics import MINUTE
+from shared.domain.tasks.tasks import Task, TaskCounts
+from shared.domain.timeline.timeline import Run, runs_of
+from shared.errors import CacheConflictError, NotFoundError, UnreadableError
+from shared.log import logger
+from shared.services.tasks.leaf_reader import LeafReader, Slice, Wanted
+from shared.stores.events import EventStore
+
+_LOG = logger(__name__)
+_LOOK_BACK = timedelta(hours=6) // timedelta(milliseconds=1)
+"""How long a run may take that its end or next start alone doesn't show: its start is looked for so far back."""
+_FRESH = timedelta(minutes=5) // timedelta(milliseconds=1)
+"""For so long a task that started may be missing in the cache, as no poll has seen it yet."""
+_MAX_EVENTS = 200_000  # of runs that one run of housekeeping keeps in memory for an account
+
+
+async def read_run_events(store: EventStore | None, account_key: str, first_hour: int, now: int) -> RunEvents:
+    """Returns events of runs that concern hours from one on (since 1970), the latest ones where there are too many.
+
+    `now` is in milliseconds since 1970. Without a store there are none. Raises StorageError.
+    """
+    found = RunEvents()
+    if store is None:
+        return found
+    first, last = (first_hour * HOUR - _LOOK_BACK) // MINUTE, now // MINUTE + 1
+    async for minute, events in store.minutes(account_key, first, last):
+        found.take(events)
+        if found.count > _MAX_EVENTS and minute > first:
+            _LOG.warning("Events of runs before %s are left out of usage.", from_milliseconds(minute * MINUTE))
+            break
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TaskUsageReader:
+    """Adds the runs of jobs to the usage of a day; `now` is in milliseconds since 1970, pools are by key."""
+
+    leaves: LeafReader
+    account: Account
+    events: RunEvents
+    pools: Mapping[str, PoolFacts]
+    now: int
+
+    def slots_of(self, pool_id: str) -> int:
+        """Returns how many slots each node of a pool has, 0 for an unknown one."""
+        facts = self.pools.get(key_of(pool_id))
+        return facts.slots_per_node if facts else 0
+
+    async def read(self, usage: TaskUsageByHour, jobs: Sequence[Job], hours: range) -> None:
+        """Adds the runs of stored jobs, and of jobs that only events show, within hours since 1970."""
+        found = _Found(usage, NodeRuns(self.slots_of))
+        since = hours.start * HOUR
+        for job in jobs:
+            if _may_have_run(job, hours) or self.events.has_since(job.key, since):
+                await self._add_job(found, job, self.events.of_job(job.key), hours)
+        for key in self.events.jobs.keys() - {job.key for job in jobs}:
+            self._add_rest(found, key, self.events.of_job(key), None)
+        found.add_retried()
+
+    async def _add_job(self, found: "_Found", job: Job, events: TaskEvents, hours: range) -> None:
+        gone = to_milliseconds(job.deleted_at) if job.deleted_at else None
+        left = dict(events)
+        try:
+            wanted = _ran_since(hours.start * HOUR)
+            async with aclosing(self.leaves.slices(self.account.id, job.facts.id, wanted=wanted)) as slices:
+                async for part in slices:
+                    if left:
+                        self._add_part(found, job.key, part, left, gone)
+                    else:
+                        found.usage.take(job.key, _until(runs_of(part.leaf, part.places), gone))
+        except (CacheConflictError, NotFoundError, UnreadableError) as error:
+            _LOG.warning("The usage of %s in %s lacks tasks: %s", job.facts.id, self.account.id, error)
+        self._add_rest(found, job.key, left, gone)
+
+    def _add_part(
+        self, found: "_Found", job: str, part: Slice, left: dict[str, list[RunEvent]], gone: int | None
+    ) -> None:
+        """Adds the runs of a leaf's tasks, those with events apart; takes these events out of `left`."""
+        places = [at for at in part.places if part.leaf.keys[at] in left]
+        for at, task in zip(places, part.leaf.rows(places), strict=True):
+            self._add_attempts(found, job, left.pop(part.leaf.keys[at]), task, gone)
+        begin = part.places.start
+        for at in (*places, part.places.stop):
+            found.usage.take(job, _until(runs_of(part.leaf, range(begin, at)), gone))
+            begin = at + 1
+
+    def _add_rest(self, found: "_Found", job: str, left: TaskEvents, gone: int | None) -> None:
+        """Adds the runs of tasks that aren't cached."""
+        for events in left.values():
+            self._add_attempts(found, job, events, None, gone)
+
+    def _add_attempts(
+        self, found: "_Found", job: str, events: Iterable[RunEvent], task: Task | None, gone: int | None
+    ) -> None:
+        for run, outcome in attempts(events, task, self.now - _FRESH):
+            pool, node = run.node
+            facts = self.pools.get(key_of(pool))
+            known = run._replace(node=(facts.id if facts else pool, node))
+            (ended,) = _until((known,), gone)
+            found.add(job, ended, "interrupted" if run.end is None and ended.end is not None else outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The usage of a day, and the runs that only events show, of which retried ones are added last."""
+
+    usage: TaskUsageByHour
+    nodes: NodeRuns
+    retried: list[tuple[str, Run]] = field(default_factory=list)
+
+    def add(self, job: str, run: Run, outcome: Outcome) -> None:
+        self.nodes.add(run, outcome)
+        if outcome == "retried":
+            self.retried.append((job, run))
+        else:
+            self.usage.add(job, run, outcome)
+
+    def add_retried(self) -> None:
+        for job, run in self.retried:
+            self.usage.add(job, self.nodes.bounded(run), "retried")
+
+
+def _until(runs: Iterable[Run], gone: int | None) -> Iterable[Run]:
+    """Returns runs that don't last longer than their job, which was found deleted at a time."""
+    if gone is None:
+        return runs
+    return (run._replace(end=max(gone, run.start)) if run.end is None else run for run in runs)
+
+
+def _may_have_run(job: Job, hours: range) -> bool:
+    """Returns whether tasks of a job may have run within hours since 1970: one runs now, or changed since."""
+    start, end = from_milliseconds(hours.start * HOUR), from_milliseconds(hours.stop * HOUR)
+    snapshot = job.snapshot
+    if snapshot is None or job.facts.creation_time >= end:
+        return False
+    if job.deleted_at and job.deleted_at < start:
+        return False
+    return snapshot.counts.running + snapshot.counts.preparing > 0 or snapshot.moved_at >= start
+
+
+def _ran_since(start: int) -> Wanted:
+    """Returns whether a leaf has tasks that may have run since a time, in milliseconds since 1970."""
+
+    def ran(counts: TaskCounts, summary: bytes | None) -> bool:
+        if counts.completed < counts.total or summary is None:
+            return True
+        found = remembered(summary)
+        return found is None or any(minute >= start // MINUTE for minute, _ in found.statistics.completions[-1:])
+
+    return ran

@@ -1,0 +1,95 @@
+"""All runs of tasks have a cost where Batch's event log is ingested: retried ones, and those of jobs no poll saw."""
+
+import os
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from local.azurite import StorageAddresses
+from local.batch_emulator.core.stamps import SECOND, stamp
+from local.batch_emulator.exports.log_writer import LogWriter
+from local.batch_emulator.http.usage import usage
+from tests.emulator.support.staging import add_job, add_pool, add_tasks
+from tests.functions.conftest import World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_DAY = 86_400 * SECOND
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def writer(world: World, azurite: StorageAddresses) -> AsyncIterator[LogWriter]:
+    """Yields a writer of the emulator's log, at two o'clock (UTC) of a new day."""
+    await world.app.fire("tick")  # finds pools of earlier tests deleted
+    world.advance((_DAY - world.emulator.clock.now % _DAY) / SECOND + 2 * 3600)
+    await world.app.fire("tick")
+    async with LogWriter(world.emulator, azurite.connection_string, os.environ["RESOURCE_LOG_CONTAINER"]) as opened:
+        yield opened
+
+
+async def _pass(world: World, writer: LogWriter, minutes: int) -> None:
+    for _ in range(minutes):
+        world.advance(60)
+        await writer.flush()
+        await world.app.fire("tick")
+
+
+async def _shown(world: World, job: str) -> dict[str, float]:
+    """Returns the seconds that a job's tasks held by class, after a roll-up."""
+    await world.app.fire("housekeeping")
+    query = f"from={_today(world)}&groupBy=job&sharing=none"
+    groups = (await world.get(f"accounts/demo/cost?{query}")).body["value"]
+    found: dict[str, float] = next((one["cost"]["nodeSeconds"] for one in groups if one["name"] == job), {})
+    return found
+
+
+def _true(world: World, job: str) -> Counter[str]:
+    """Returns the seconds that a job's tasks ran by outcome."""
+    found, seconds = usage(world.emulator, {"from": _today(world), "account": "demo"}), Counter[str]()
+    for row in found["accounts"]["demo"]["slots"]:
+        if row["job"] == job:
+            seconds[row["outcome"]] += row["runningSeconds"]
+    return seconds
+
+
+def _today(world: World) -> str:
+    return stamp(world.emulator.clock.now - world.emulator.clock.now % _DAY)
+
+
+async def test_runs_that_were_retried_count_once_and_stay_when_their_hours_are_settled(
+    world: World, writer: LogWriter
+) -> None:
+    await add_pool(world.batch, "retries", nodes=2, slots=1)
+    await add_job(world.batch, "again", pool="retries")
+    await add_tasks(world.batch, 2, job="again", command="sleep 400; exit 1", retries=2)
+    await _pass(world, writer, 9)
+    early = await _shown(world, "again")
+    assert early["retried"] == pytest.approx(_true(world, "again")["retried"], abs=2 * 6)
+    assert early["running"] > 0
+    await _pass(world, writer, 15)
+    true = _true(world, "again")
+    assert true.keys() == {"retried", "failed"}
+    for _ in range(2):
+        shown = await _shown(world, "again")
+        assert shown["retried"] == pytest.approx(true["retried"], abs=4 * 3)
+        assert shown["failed"] == pytest.approx(true["failed"], abs=2)
+        assert shown.keys() == true.keys()
+        world.advance(3 * 3600)
+        await world.app.fire("tick")
+
+
+async def test_a_job_that_came_and_went_between_two_polls_has_its_cost(world: World, writer: LogWriter) -> None:
+    await add_pool(world.batch, "unpolled", nodes=3, slots=1)
+    await _pass(world, writer, 3)
+    await add_job(world.batch, "Flash", pool="unpolled")
+    await add_tasks(world.batch, 3, job="Flash", command="sleep 200")
+    world.advance(300)
+    await world.batch.begin_delete_job("Flash")
+    world.advance(10)
+    await _pass(world, writer, 2)
+    assert (await world.get("accounts/demo/jobs/flash")).status == 404
+    shown: dict[str, Any] = await _shown(world, "Flash")
+    assert shown == {"succeeded": pytest.approx(_true(world, "Flash")["succeeded"], abs=2)}
