@@ -40,8 +40,8 @@ class Canned:
     "queue", "startup", "pool", "nodes", "nodestates", "history", "pooltelemetry", "autoscaleruns", "node" and
     "telemetry" (of any node). `schedules` are full answers by account id; broken parts are "schedules" and
     "schedule". `events` are the same for every account, the latest first, and `ingestion` is the state of their
-    ingestion; broken parts have the same names. `costs` are answers by grouping, "summary", and "a pool" for each pool;
-    the broken part is "cost". The next `cut` tables break off in the middle.
+    ingestion; broken parts have the same names. `costs` are answers by grouping, "summary", "a pool" for each pool,
+    "runs" for each schedule; the broken part is "cost". The next `cut` tables break off in the middle.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -224,8 +224,10 @@ def pools_answer(
 
 
 def _schedules(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
-    """Answers a request for job schedules by [account, schedule]; trailing names may be missing."""
-    account, name = [*names, ""][:2]
+    """Answers a request for job schedules by [account, schedule, part]; trailing names may be missing."""
+    account, name, part = [*names, "", ""][:3]
+    if part:
+        return (200, canned.costs["runs"]) if "runs" in canned.costs else refusal(404, f"There is no {part} here.")
     if broken := canned.broken.get("schedule" if name else "schedules"):
         return refusal(*broken)
     rows = canned.schedules.get(account, [])

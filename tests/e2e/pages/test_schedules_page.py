@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.canned.canned_api import DIST, Canned
-from tests.e2e.canned.canned_schedule import canned_schedules, missed, schedule
+from tests.e2e.canned.canned_cost import cost_sum
+from tests.e2e.canned.canned_schedule import canned_schedules, missed, run, schedule
 from tests.e2e.canned.canned_values import account, stamp
 
 HOSTILE = "<img src=x onerror=document.title='broken'><script>document.title='broken'</script>"
@@ -178,12 +179,12 @@ def test_an_overdue_run_is_not_shown_as_now(page: Page, schedules: Canned) -> No
     expect(page.get_by_test_id("next-run")).to_have_text("due 5 min ago")
 
 
-@pytest.mark.parametrize("width", [1300, 860, 420])
-def test_the_latest_jobs_are_in_sight_at_any_width(page: Page, schedules: Canned, width: int) -> None:
+@pytest.mark.parametrize(("width", "cells"), [(1300, 8), (860, 7), (420, 7)])  # cards leave out unknown costs
+def test_the_latest_jobs_are_in_sight_at_any_width(page: Page, schedules: Canned, width: int, cells: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{schedules.url}/?account=demo&schedule=sync")
     row = page.get_by_test_id("runs").get_by_role("row").last
-    expect(row.get_by_role("cell")).to_have_count(7)
+    expect(row.get_by_role("cell")).to_have_count(cells)
     for cell in row.get_by_role("cell").all():
         box = cell.bounding_box()
         assert box
@@ -205,3 +206,23 @@ def test_long_and_hostile_schedule_names_are_text_and_fit(page: Page, schedules:
     expect(page.locator("li.called")).to_contain_text("<script>")
     assert page.evaluate(OVERFLOW) == 0
     assert page.title() != "broken"
+
+
+def test_the_runs_of_a_schedule_have_their_costs(page: Page, schedules: Canned) -> None:
+    runs = [run(number, creationTime=stamp(3_900 * number)) for number in (3, 2, 1)]
+    schedules.schedules["demo"] = [schedule("nightly", recentJobs=runs)]
+    sums = [cost_sum({"succeeded": 4.0, "failed": 0.5}), None]
+    schedules.costs["runs"] = {
+        "currency": "USD",
+        "value": [
+            {"job": one["id"], "creationTime": one["creationTime"], "cost": cost}
+            for one, cost in zip(runs, sums, strict=False)
+        ],
+    }
+    page.goto(f"{schedules.url}/?account=demo&schedule=nightly")
+    cells = page.locator("[data-count=cost]")
+    expect(cells).to_have_text([re.compile(r"\$4\.50$"), re.compile("\N{EN DASH}$"), re.compile("\N{EN DASH}$")])
+    expect(cells.nth(0)).to_have_attribute("title", "$0.50 wasted")
+    for width in (360, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(OVERFLOW) <= 0

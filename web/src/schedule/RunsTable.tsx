@@ -1,5 +1,10 @@
 // The latest jobs of a schedule with their durations and tasks; on a narrow screen each row becomes a card.
 
+import { pathOfAccount } from "../api/paths.ts";
+import { usePolled } from "../api/usePolled.ts";
+import { amountText } from "../cost/amounts/texts.ts";
+import { detailsOf } from "../cost/lines/texts.ts";
+import type { NamedCost } from "../cost/lines/totals.ts";
 import { formatSeconds } from "../format/durations.ts";
 import { Link } from "../routing/Link.tsx";
 import { addressOfJob } from "../routing/routes.ts";
@@ -7,6 +12,7 @@ import { ColumnHeader } from "../ui/list/ColumnHeader.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
+import { costOfRun, type ScheduleCosts } from "./costs.ts";
 import type { Run, ScheduleDetails } from "./model.ts";
 
 const COLUMNS: [title: string, kind?: string][] = [
@@ -18,9 +24,14 @@ const COLUMNS: [title: string, kind?: string][] = [
   ["Succeeded", "number"],
   ["Failed", "number"],
   ["Total", "number"],
+  ["Cost", "number"],
 ];
 
-export function RunsTable({ schedule: { recentJobs, account } }: { schedule: ScheduleDetails }) {
+const INTERVAL_MS = 60_000;
+
+export function RunsTable({ schedule: { recentJobs, account, id } }: { schedule: ScheduleDetails }) {
+  const path = `${pathOfAccount(account, "jobschedules")}/${encodeURIComponent(id)}/cost`;
+  const { value: costs } = usePolled<ScheduleCosts>({ path, intervalMs: INTERVAL_MS });
   if (!recentJobs.length) return <p class="nothing">No job of this schedule is known.</p>;
   return (
     <table class="runs-table" role="table" data-testid="runs">
@@ -35,14 +46,20 @@ export function RunsTable({ schedule: { recentJobs, account } }: { schedule: Sch
       </thead>
       <tbody role="rowgroup">
         {recentJobs.map((run) => (
-          <RunRow key={`${run.id} ${run.creationTime}`} run={run} account={account} />
+          <RunRow key={`${run.id} ${run.creationTime}`} run={run} account={account} cost={costOfRun(costs, run)} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function RunRow({ run, account }: { run: Run; account: string }) {
+interface RowProps {
+  run: Run;
+  account: string;
+  cost: NamedCost | undefined;
+}
+
+function RunRow({ run, account, cost }: RowProps) {
   const counts = run.taskCounts;
   const state = run.deleted ? "deleted" : run.state;
   const took = run.endTime && (Date.parse(run.endTime) - Date.parse(run.creationTime)) / 1000;
@@ -78,6 +95,10 @@ function RunRow({ run, account }: { run: Run; account: string }) {
       <td role="cell" class="number">
         <span class="label">of </span>
         <Figure value={counts?.total} />
+      </td>
+      <td role="cell" class="number" data-count="cost" data-empty={!cost} title={cost && detailsOf(cost.cost, cost.currency)}>
+        <span class="label">cost </span>
+        {cost ? amountText(cost.cost.amount, cost.currency) : <span class="zero">–</span>}
       </td>
     </tr>
   );

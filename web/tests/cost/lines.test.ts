@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JobCost, PoolCost } from "../../src/cost/lines/model.ts";
-import { detailsOf, jobCostText, poolCostText } from "../../src/cost/lines/texts.ts";
+import { jobCostText, poolCostText, totalDetails } from "../../src/cost/lines/texts.ts";
 import { accountsOf, pathOfTotals, totalOf, totalsOf } from "../../src/cost/lines/totals.ts";
 import { answer, group, sum } from "./answer.ts";
 
@@ -68,8 +68,8 @@ test("totals are of thirty days with today in one step, and found by ids of any 
 test("a total's details name waste and doubts", () => {
   const cost = sum({ succeeded: 12 }, { wastedAmount: 3, unpricedSeconds: 7200 });
   assert.equal(
-    detailsOf({ currency: "USD", cost }),
+    totalDetails({ currency: "USD", cost }),
     "30 days with today, in UTC: $3.00 wasted; 2 h of nodes without a price",
   );
-  assert.equal(detailsOf({ currency: "USD", cost: sum({ succeeded: 1 }) }), "30 days with today, in UTC");
+  assert.equal(totalDetails({ currency: "USD", cost: sum({ succeeded: 1 }) }), "30 days with today, in UTC");
 });

@@ -6,11 +6,14 @@ import { amountText, hoursText } from "../amounts/texts.ts";
 import type { JobCost, PoolCost } from "./model.ts";
 import { type NamedCost, TOTAL_DAYS } from "./totals.ts";
 
-/** "30 days with today, in UTC: $3.00 wasted; 2 h of nodes without a price". */
-export function detailsOf({ cost, currency }: NamedCost): string {
-  return [`${TOTAL_DAYS} days with today, in UTC`, [...wasteOf(cost, currency), ...doubtsOf(cost, currency)].join("; ")]
-    .filter(Boolean)
-    .join(": ");
+/** "$3.00 wasted; 2 h of nodes without a price". */
+export function detailsOf(cost: CostSum, currency: string): string {
+  return [...wasteOf(cost, currency), ...doubtsOf(cost, currency)].join("; ");
+}
+
+/** The same of a list's total: "30 days with today, in UTC: $3.00 wasted". */
+export function totalDetails({ cost, currency }: NamedCost): string {
+  return [`${TOTAL_DAYS} days with today, in UTC`, detailsOf(cost, currency)].filter(Boolean).join(": ");
 }
 
 /** "Cost so far $12.00: $3.00 wasted, $1.00 as its share of time that no task held.", then a task's and the forecast. */
