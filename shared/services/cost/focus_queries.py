@@ -1,5 +1,6 @@
 """Pages of an account's charges in the terms of FOCUS, day by day."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ class FocusQueries:
         async with aclosing(self._priced_days(account, wanted, begin.day, prices)) as days:
             async for number, day in days:
                 skipped = begin.charge if number == begin.day else 0
-                found = list(focus_charges(day, sharing))[skipped:]
+                found = (await asyncio.to_thread(_charges, day, sharing))[skipped:]
                 if len(charges) + len(found) > size:
                     if charges:
                         return FocusPage(account, prices.currency, charges, FocusPosition(number, skipped))
@@ -81,3 +82,7 @@ class FocusQueries:
             stored = await self._days.load(account.key, days, _JOBS)
             for day in sorted(stored):
                 yield day, PricedDay(stored[day], prices)
+
+
+def _charges(day: PricedDay, sharing: Sharing) -> list[FocusCharge]:
+    return list(focus_charges(day, sharing))
