@@ -7,6 +7,8 @@ import pytest
 import pytest_asyncio
 
 from local.batch_emulator.core.stamps import SECOND
+from shared.domain.cost.budgets import spending
+from shared.services.cost import budget_queries
 from tests.emulator.support.staging import add_job, add_tasks
 from tests.functions.conftest import World
 from tests.functions.support.priced_pools import add_priced_pool
@@ -102,3 +104,33 @@ async def test_a_budgets_name_is_plain(staged: World) -> None:
     for name in ("with space", "a" * 65, "ü"):
         answer = await staged.put(f"{_BUDGETS}/{name}", b'{"amount": 1}')
         assert (answer.status, answer.body["error"]["target"]) == (400, "budget")
+
+
+async def test_an_account_has_so_many_budgets_and_no_more(staged: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await _put(staged, "first", amount=1)
+    there = len((await staged.get(_BUDGETS)).body["value"])
+    monkeypatch.setattr(budget_queries, "MAX_BUDGETS", there)
+    answer = await staged.put(f"{_BUDGETS}/one-more", b'{"amount": 1}')
+    assert (answer.status, answer.body["error"]["code"]) == (409, "TooManyBudgets")
+    assert (await _put(staged, "first", amount=2))["amount"] == 2
+
+
+async def test_days_are_read_again_only_after_a_roll_up(staged: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await _put(staged, "steady", amount=1000)
+    before = (await staged.get(f"{_BUDGETS}/steady")).body
+    computed = []
+
+    def noted(*given: Any) -> Any:
+        computed.append(given)
+        return spending(*given)
+
+    monkeypatch.setattr(budget_queries, "spending", noted)
+    for path in (f"{_BUDGETS}/steady", "metrics", "accounts/demo/cost/summary"):
+        assert (await staged.get(path)).status == 200
+    assert not computed
+    staged.advance(3600)
+    await staged.app.fire("tick")
+    await staged.app.fire("housekeeping")
+    after = (await staged.get(f"{_BUDGETS}/steady")).body
+    assert len(computed) == 1
+    assert after["spent"] > before["spent"]
