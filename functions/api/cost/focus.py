@@ -100,7 +100,7 @@ class FocusRow(Answer, rename="pascal"):
 
 
 def add_focus(routes: Routes) -> None:
-    @routes.route("GET", f"{ACCOUNT}/cost/focus", query=FocusQuery, returns=str, media=MEDIA, cacheable=True)
+    @routes.route("GET", f"{ACCOUNT}/cost/focus", query=FocusQuery, returns=str, media=MEDIA)
     async def get_focus_costs(call: RouteRequest[FocusQuery, None]) -> RouteResponse:
         """Returns costs by day, pool, kind of node, cost class and job as a CSV table in FOCUS 1.2."""
         services, query = await call.services(), call.query
