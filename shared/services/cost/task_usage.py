@@ -6,15 +6,16 @@ are read once for all days, in one range.
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour
+from shared.domain.cost.runs.node_runs import NodeRuns
 from shared.domain.cost.runs.run_events import RunEvent, RunEvents, TaskEvents
-from shared.domain.cost.runs.task_attempts import NodeRuns, attempts
+from shared.domain.cost.runs.task_attempts import attempts
 from shared.domain.jobs.jobs import Job
 from shared.domain.leaves.leaf_summaries import remembered
 from shared.domain.pools.pool_facts import PoolFacts
@@ -122,22 +123,19 @@ class TaskUsageReader:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The usage of a day, and the runs that only events show, of which retried ones are added last."""
+    """The usage of a day, and the runs of tasks with events by node; retried ones are added last."""
 
     usage: TaskUsageByHour
     nodes: NodeRuns
-    retried: list[tuple[str, Run]] = field(default_factory=list)
 
     def add(self, job: str, run: Run, outcome: Outcome) -> None:
-        self.nodes.add(run, outcome)
-        if outcome == "retried":
-            self.retried.append((job, run))
-        else:
+        self.nodes.add(job, run, outcome)
+        if outcome != "retried":
             self.usage.add(job, run, outcome)
 
     def add_retried(self) -> None:
-        for job, run in self.retried:
-            self.usage.add(job, self.nodes.bounded(run), "retried")
+        for job, run in self.nodes.retried():
+            self.usage.add(job, run, "retried")
 
 
 def _until(runs: Iterable[Run], gone: int | None) -> Iterable[Run]:

@@ -1,12 +1,11 @@
 """All runs of a task: those that events show, joined with the latest one, which its cached state shows.
 
-Nothing says when a run that was retried ended: at the latest when the task's next one started, or when others took its
-slots. It counts until then, as Batch queues the task at once, ahead of others of its job. Where nothing shows when a
-run ended, as of a task that was deleted while it ran, the run isn't known.
+Nothing says when a run that was retried ended: at the latest when the task's next one started. It counts until then, as
+Batch queues the task at once, ahead of others of its job, or until other runs took its slots (node_runs.py). Where
+nothing shows when a run ended, as of a task that was deleted while it ran, the run isn't known.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -18,7 +17,6 @@ from shared.domain.timeline.timeline import Node, Run
 _SAME = 60_000  # milliseconds between two stamps of one start
 _CLOSE = 2_000  # at most that, whichever the number of retries is
 _WAITING = frozenset((ACTIVE, PREPARING))
-_NEVER = 1 << 62
 _ORDER = {"end": 0, "requeue": 0, "start": 1}
 
 
@@ -49,38 +47,6 @@ def attempts(events: Iterable[RunEvent], task: Task | None, known: int) -> Itera
         if ended is not None and ended.outcome is not None:
             end = None if ended.outcome == "running" else max(ended.start, ended.end or 0)
             yield Run(ended.start, task.id if task else "", end, 0, ended.slots, ended.node), ended.outcome
-
-
-class NodeRuns:
-    """Runs by node. They show by when a retried run was over: before the node would have had more than its slots."""
-
-    def __init__(self, slots_of: Callable[[str], int]) -> None:
-        """`slots_of` says how many slots each node of a pool has, by the pool's id; 0 where that isn't known."""
-        self._slots_of = slots_of
-        self._runs: defaultdict[Node, list[tuple[int, int, int]]] = defaultdict(list)
-
-    def add(self, run: Run, outcome: Outcome) -> None:
-        """Adds a run as long as it ran for certain: clocks differ, and the end of a retried one is a bound."""
-        end = _NEVER if run.end is None else run.start if outcome == "retried" else run.end - _CLOSE
-        self._runs[run.node].append((run.start, max(end, run.start + 1), run.slots))
-
-    def bounded(self, run: Run) -> Run:
-        """Returns a retried run that ends when others took its slots, if that was before its end."""
-        start, end, held, slots = run.start, run.end or run.start, run.slots, self._slots_of(run.node[0])
-        changes = list[tuple[int, int, int]]()
-        for begun, ended, taken in self._runs.get(run.node, ()):
-            if begun >= end or ended <= start or (begun, taken) == (start, run.slots):
-                continue
-            if begun > start:
-                changes.append((begun, 1, taken))
-            else:
-                held += taken
-            changes.append((ended, 0, -taken))
-        for at, is_start, change in sorted(changes):
-            held += change
-            if is_start and held > slots > 0:
-                return run._replace(end=min(end, at))
-        return run
 
 
 def _of_events(events: Iterable[RunEvent]) -> list[_Attempt]:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import format_stamp, from_milliseconds
 from shared.domain.cost.runs.run_events import RunEvent, RunEvents
-from shared.domain.cost.runs.task_attempts import NodeRuns, attempts
+from shared.domain.cost.runs.task_attempts import attempts
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RUNNING, SUCCESS, Task
-from shared.domain.timeline.timeline import Node, Run
+from shared.domain.timeline.timeline import Node
 
 _ZERO = 1_700_000_000_000
 _A, _B = ("p", "a"), ("p", "b")
@@ -170,40 +170,3 @@ def test_events_are_read_as_the_log_has_them(result: str | None) -> None:
     assert from_milliseconds(event.start) == at
     assert (event.end - event.start, event.slots, event.retries, event.node) == (9000, 3, 2, ("Pool", "n1"))
     assert event.result == (FAILURE if result and result.lower() == "failure" else SUCCESS)
-
-
-def _run(start: float, end: float | None, slots: int = 1, node: Node = _A) -> Run:
-    return Run(_time(start), "t", None if end is None else _time(end), 0, slots, node)
-
-
-@pytest.mark.parametrize(
-    ("others", "end"),
-    [
-        ([], 900),
-        ([_run(200, 300)], 900),
-        ([_run(200, 300), _run(250, 400)], 900),
-        ([_run(200, 300, 3)], 200),
-        ([_run(50, None), _run(300, 310)], 900),
-        ([_run(50, None), _run(300, 310), _run(305, 310)], 305),
-        ([_run(50, 300, 2), _run(299, 310, 3)], 299),
-        ([_run(50, 300, 2), _run(299, 310)], 900),
-        ([_run(200, 300, 3, _B)], 900),
-        ([_run(900, 950, 3)], 900),
-    ],
-)
-def test_a_retried_run_was_over_when_its_node_would_have_more_than_its_slots(others: list[Run], end: float) -> None:
-    nodes, run = NodeRuns(lambda pool: 4 if pool == "p" else 0), _run(100, 900, 2)
-    for one, outcome in ((run, "retried"), *((one, "succeeded") for one in others)):
-        nodes.add(one, "retried" if outcome == "retried" else "succeeded")
-    assert nodes.bounded(run) == run._replace(end=_time(end))
-
-
-def test_another_retried_run_holds_its_slots_for_certain_only_as_it_starts() -> None:
-    nodes, run = NodeRuns(lambda _: 2), _run(100, 900)
-    for one in (run, _run(200, 800), _run(300, 700)):
-        nodes.add(one, "retried")
-    assert nodes.bounded(run) == run
-    wide = _run(100, 900, 2)
-    nodes.add(wide, "retried")
-    assert nodes.bounded(wide)._replace(end=None) == wide._replace(end=None)
-    assert nodes.bounded(wide).end == _time(200)

@@ -1,0 +1,71 @@
+"""Runs by node: which retried ones were over, as others took their slots.
+
+The end of a retried run is only a bound. A node never has more than its slots: where a run starts that would exceed
+them, a retried one was over, of several the one whose bound comes first.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from shared.domain.cost.busy_nodes import Outcome
+from shared.domain.timeline.timeline import Node, Run
+
+_CLOCKS = 2_000  # milliseconds by which a run may seem to end later than the next one starts
+_NEVER = 1 << 62
+
+
+class _NodeRun(NamedTuple):
+    """A run of a job; a retried one ended at `end` at the latest."""
+
+    job: str
+    run: Run
+    end: int
+    is_retried: bool
+
+
+class NodeRuns:
+    """The runs of a time span by node; `slots_of` says how many slots each node of a pool has, 0 where unknown."""
+
+    def __init__(self, slots_of: Callable[[str], int]) -> None:
+        self._slots_of = slots_of
+        self._nodes: defaultdict[Node, list[_NodeRun]] = defaultdict(list)
+
+    def add(self, job: str, run: Run, outcome: Outcome) -> None:
+        """Adds a run of a job, given by its key."""
+        is_retried = outcome == "retried"
+        end = _NEVER if run.end is None else run.end if is_retried else run.end - _CLOCKS
+        self._nodes[run.node].append(_NodeRun(job, run, max(end, run.start + 1), is_retried))
+
+    def retried(self) -> Iterator[tuple[str, Run]]:
+        """Yields all retried runs with their jobs; they end when others took their slots, if that was earlier."""
+        for node, runs in self._nodes.items():
+            if any(one.is_retried for one in runs):
+                slots = self._slots_of(node[0])
+                ends = _ends(runs, slots) if slots else {}
+                for number, one in enumerate(runs):
+                    if one.is_retried:
+                        yield one.job, one.run._replace(end=min(ends.get(number, one.end), one.run.end or one.end))
+
+
+def _ends(runs: list[_NodeRun], slots: int) -> dict[int, int]:
+    """Returns when retried runs were over by the slots of their node, by their place in the list."""
+    found, free, open_runs = dict[int, int](), slots, set[int]()
+    starts = [(one.run.start, True, number) for number, one in enumerate(runs)]
+    ends = [(one.end, False, number) for number, one in enumerate(runs)]
+    for at, begins, number in sorted((*starts, *ends)):
+        one = runs[number]
+        if not begins:
+            if not one.is_retried or number in open_runs:
+                free += one.run.slots
+            open_runs.discard(number)
+            continue
+        free -= one.run.slots
+        while free < 0 and open_runs:
+            over = min(open_runs, key=lambda each: runs[each].end)
+            open_runs.remove(over)
+            free += runs[over].run.slots
+            found[over] = at
+        if one.is_retried:
+            open_runs.add(number)
+    return found
