@@ -1,0 +1,95 @@
+"""The day by the emulator's own ledger: seconds of nodes by class, and the money for what jobs' tasks held."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from local.prove.cost.churn import POOLS
+from local.prove.cost.rig import POLL_INTERVAL, Rig
+from local.prove.cost.usage import usage
+
+CLASSES: Mapping[str, str] = {
+    "idle": "ready",
+    "running": "ready",
+    "creating": "starting",
+    "starting": "starting",
+    "waitingforstarttask": "startTask",
+    "starttaskfailed": "startTaskFailed",
+    "unusable": "unusable",
+    "unknown": "unknown",
+    "offline": "offline",
+    "rebooting": "rebooting",
+    "reimaging": "rebooting",
+    "leavingpool": "leaving",
+    "preempted": "preempted",
+    "deallocating": "deallocated",
+    "deallocated": "deallocated",
+}
+"""Which billing class a state of nodes is; `ready` are all that run tasks or could."""
+UNBILLED = frozenset(("preempted", "deallocated"))
+REGION = "westeurope"
+_HOUR = 3600
+
+
+class Line(NamedTuple):
+    """What is compared: nodes of one kind of a pool in a class."""
+
+    pool: str
+    kind: str
+    billing_class: str
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Seconds of nodes by hour and line, and the money for what runs held by job.
+
+    `unlogged` is the money of a job's runs that ended by a deletion, and of a poll interval for each: no event says
+    when they ended.
+    """
+
+    nodes: Mapping[datetime, Counter[Line]]
+    jobs: Mapping[str, Decimal]
+    unlogged: Mapping[str, Decimal]
+
+
+def truth_of(rig: Rig, start: datetime, end: datetime) -> Truth:
+    """Returns the truth of a time span of whole hours."""
+    nodes = {hour: _nodes(usage(rig, hour, hour + timedelta(hours=1))["nodes"]) for hour in hours_of(start, end)}
+    prices, jobs, unlogged = _prices(rig), dict[str, Decimal](), dict[str, Decimal]()
+    for row in usage(rig, start, end)["slots"]:
+        pool = POOLS[row["pool"]]
+        second = prices[pool.vm_size, row["node"].endswith("_p")] * row["slots"] / pool.slots / _HOUR
+        money, job = second * Decimal(str(row["runningSeconds"])), row["job"]
+        jobs[job] = jobs.get(job, Decimal(0)) + money
+        if row["outcome"] == "deleted":
+            unlogged[job] = unlogged.get(job, Decimal(0)) + money + second * POLL_INTERVAL
+    return Truth(nodes, jobs, unlogged)
+
+
+def _nodes(rows: Iterable[Any]) -> Counter[Line]:
+    found = Counter[Line]()
+    for row in rows:
+        found[Line(row["pool"], "dedicated" if row["dedicated"] else "spot", CLASSES[row["state"]])] += row["seconds"]
+    return found
+
+
+def hours_of(since: datetime, until: datetime) -> list[datetime]:
+    """Returns the hours that a time span touches."""
+    hour, found = since.replace(minute=0, second=0, microsecond=0), list[datetime]()
+    while hour < until:
+        found.append(hour)
+        hour += timedelta(hours=1)
+    return found
+
+
+def _prices(rig: Rig) -> dict[tuple[str, bool], Decimal]:
+    """Returns what an hour of each size costs, by whether the node is a spot node."""
+    rows = rig.control("GET", "prices")["prices"]
+    return {
+        (row["armSkuName"].lower(), row["priority"] == "Spot"): Decimal(str(row["retailPrice"]))
+        for row in rows
+        if (row["armRegionName"], row["os"]) == (REGION, "linux") and row["priority"] in ("Regular", "Spot")
+    }
