@@ -135,6 +135,11 @@ class Pool:
         return bool(self.spec.get("enableInterNodeCommunication", False))
 
     @property
+    def runs_multi_instance_tasks(self) -> bool:
+        """Whether multi-instance tasks are scheduled (documented); elsewhere they stay active."""
+        return self.is_interconnected and self.slots_per_node == 1
+
+    @property
     def is_deleted(self) -> bool:
         return self.account.pools.get(self.key) is not self
 

@@ -1,48 +1,57 @@
 """Indexes jobs with waiting tasks and nodes by free slots, to find the next task and its node without a scan."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from local.batch_emulator.entities import Job, Node, Run, Task
+
+type _Need = tuple[int, int]
 
 
 class ReadyTasks:
     """A job's waiting tasks, first in first out among those that fit. Outdated entries are dropped when found.
 
+    They are by what they need: slots, and the number of idle nodes for multi-instance tasks, 0 for others.
+
     `last_turn` is the number of the assignment in its pool that last took one of them, 0 before the first.
     """
 
     def __init__(self) -> None:
-        self._by_slots: dict[int, deque[tuple[int, Task]]] = {}
+        self._by_need: dict[_Need, deque[tuple[int, Task]]] = {}
         self.last_turn = 0
 
     def push(self, task: Task, *, first: bool = False) -> None:
         task.ticket += 1
-        queue = self._by_slots.setdefault(task.slots, deque())
+        queue = self._by_need.setdefault(_need(task), deque())
         (queue.appendleft if first else queue.append)((task.ticket, task))
 
-    def pop(self, free_slots: int) -> Task | None:
-        """Returns the oldest task that needs at most `free_slots` slots."""
-        fitting = [head for slots in list(self._by_slots) if slots <= free_slots and (head := self._first(slots))]
+    def pop(self, free_slots: int, idle_nodes: int) -> Task | None:
+        """Returns the oldest task that needs at most so many slots, or idle nodes if it has several instances."""
+        fitting = [
+            head
+            for need in list(self._by_need)
+            if need[0] <= free_slots and need[1] <= idle_nodes and (head := self._first(need))
+        ]
         if not fitting:
             return None
         oldest = min(fitting, key=lambda task: task.number)
-        self._by_slots[oldest.slots].popleft()
+        self._by_need[_need(oldest)].popleft()
         oldest.ticket += 1
         return oldest
 
     @property
     def is_empty(self) -> bool:
-        return not any(self._first(slots) for slots in list(self._by_slots))
+        return not any(self._first(need) for need in list(self._by_need))
 
-    def _first(self, slots: int) -> Task | None:
-        queue = self._by_slots[slots]
+    def _first(self, need: _Need) -> Task | None:
+        queue = self._by_need[need]
         while queue:
             ticket, task = queue[0]
             if task.ticket == ticket:
                 return task
             queue.popleft()
-        del self._by_slots[slots]
+        del self._by_need[need]
         return None
 
 
@@ -80,6 +89,10 @@ class SchedulingIndex:
         """The maximum of free slots on one node."""
         return max(self._nodes, default=0)
 
+    def count_nodes(self, free_slots: int) -> int:
+        """Returns how many usable nodes have exactly so many free slots."""
+        return len(self._nodes.get(free_slots, ()))
+
     def suspend_job(self, job: Job) -> None:
         """Removes a job until `resume_jobs`, because none of the nodes with free slots is suitable."""
         self.remove_job(job)
@@ -100,14 +113,23 @@ class SchedulingIndex:
                     return node
         return None
 
-    def pop_task(self, free_slots: int, *, oldest_first: bool) -> tuple[Job, Task] | None:
-        """Returns the next task that needs at most so many slots: of the highest priority, then by age or in turns."""
+    def find_nodes(self, count: int, failed_preparations: Mapping[Node, int]) -> Sequence[Node]:
+        """Returns so many nodes with one free slot, none for too few; it skips those where a preparation failed."""
+        fitting = (node for node in self._nodes.get(1, ()) if failed_preparations.get(node) != node.image)
+        found = list(islice(fitting, count))
+        return found if len(found) == count else ()
+
+    def pop_task(self, free_slots: int, idle_nodes: int, *, oldest_first: bool) -> tuple[Job, Task] | None:
+        """Returns the next task that fits: of the highest priority, then by age or in turns.
+
+        A task needs at most so many slots, a multi-instance task also at most so many idle nodes.
+        """
         for job in sorted(
             self._jobs, key=lambda job: (-job.priority, 0 if oldest_first else job.ready_tasks.last_turn, job.number)
         ):
             if job.state != "active" or job.ready_tasks.is_empty:
                 self.remove_job(job)
-            elif job.may_run_more and (task := job.ready_tasks.pop(free_slots)):
+            elif job.may_run_more and (task := job.ready_tasks.pop(free_slots, idle_nodes)):
                 return job, task
         return None
 
@@ -131,3 +153,7 @@ class SchedulingIndex:
         for runs in found.values():
             runs.sort(key=lambda run: (run.job.priority, -run.number))
         return found
+
+
+def _need(task: Task) -> _Need:
+    return task.slots, task.instances

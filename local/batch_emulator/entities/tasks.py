@@ -1,6 +1,6 @@
 """Tasks, their runs on nodes, and failures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,8 @@ class Task:
 
     `open_dependencies` counts the tasks and ranges that it still depends on. `updated` is the time of a user's last
     change, 0 for none. `has_started` is False until the first start since creation or reactivation. `attempts` counts
-    its runs since its creation, or since the emulator started.
+    its runs since its creation, or since the emulator started. `subtask_nodes` are the nodes of its subtasks in the
+    latest run, by their ids less 1.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Task:
     node_id: str | None = None
     run: "Run | None" = None
     updated: int = 0
+    subtask_nodes: Sequence[str] = ()
     ticket: int = 0
     open_dependencies: int = 0
     has_started: bool = False
@@ -60,6 +62,12 @@ class Task:
     @property
     def modified(self) -> int:
         return self.updated or self.created
+
+    @property
+    def instances(self) -> int:
+        """The number of nodes that a multi-instance task needs at once, 0 for any other task."""
+        settings = self.spec.get("multiInstanceSettings")
+        return int(settings.get("numberOfInstances") or 1) if settings else 0
 
     @property
     def kind(self) -> str:
@@ -74,7 +82,7 @@ class Run:
     """One run of a task on a node; `visible_phase` is the last phase that lists show: 1 preparing, 2 running.
 
     It was `assigned` and had `begun` by the service's clock, both 0 if that was before the emulator started, and has
-    `started` by the node's.
+    `started` by the node's. `others` are the nodes of a multi-instance task's subtasks.
     """
 
     number: int
@@ -85,6 +93,12 @@ class Run:
     visible_phase: int = 0
     assigned: int = 0
     begun: int = 0
+    others: "Sequence[Node]" = ()
+
+    @property
+    def nodes(self) -> "Sequence[Node]":
+        """All nodes that it occupies, that of the primary first."""
+        return (self.node, *self.others)
 
 
 @dataclass(slots=True, eq=False)

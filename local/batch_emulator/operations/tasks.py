@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from local.batch_emulator.core.collation import comparison_key, fold
-from local.batch_emulator.core.errors import NOT_IMPLEMENTED, BatchError, already_exists, conflict, invalid_property
+from local.batch_emulator.core.errors import BatchError, already_exists, conflict, invalid_property, missing_property
 from local.batch_emulator.core.stamps import etag, stamp
 from local.batch_emulator.entities import Job, Json, Task
 from local.batch_emulator.filtering.filter_rows import TASKS
@@ -21,7 +21,7 @@ from local.batch_emulator.protocol.requests import (
     write_response,
 )
 from local.batch_emulator.state.exit_rules import check_dependencies, check_exit_conditions
-from local.batch_emulator.wire.tasks import task_renderers
+from local.batch_emulator.wire.tasks import subtasks, task_renderers
 
 _MAX_TASKS = 100
 
@@ -83,9 +83,10 @@ def replace_task(request: Request) -> Response:
 
 
 def list_subtasks(request: Request) -> Response:
-    """Returns an empty list, since multi-instance tasks can't be added."""
-    request.task()
-    return Response(200, {"odata.metadata": f"{request.url}/$metadata#subtasks", "value": []})
+    """Returns the subtasks of the latest run, without its primary; there are none while a task is active."""
+    job, task = request.task()
+    rows = subtasks(task, request.url, job)
+    return Response(200, {"odata.metadata": f"{request.url}/$metadata#subtasks", "value": rows}, items=len(rows))
 
 
 def delete_task(request: Request) -> Response:
@@ -125,8 +126,6 @@ def _add_result(request: Request, job: Job, row: Any, added: dict[str, Task]) ->
             raise already_exists("Task")
         task = _new_task(request, job, row)
     except BatchError as refusal:
-        if refusal.status == NOT_IMPLEMENTED:
-            raise
         error = {
             "code": refusal.code,
             "message": {"lang": "en-us", "value": refusal.message},
@@ -154,6 +153,7 @@ def _new_task(request: Request, job: Job, body: Any) -> Task:
     check_exit_conditions(job, nested(body, "exitConditions"))
     retries = _retries(job, body)
     slots = bodies.slots(body, "requiredSlots")
+    _check_instances(nested(body, "multiInstanceSettings"), slots)
     if fold(name) in job.tasks:
         raise already_exists("Task")
     _check_special_task_ids(job, name)
@@ -167,6 +167,17 @@ def _new_task(request: Request, job: Job, body: Any) -> Task:
         created=request.now,
         changed=request.now,
     )
+
+
+def _check_instances(settings: Mapping[str, Any], slots: int) -> None:
+    if not settings:
+        return
+    bodies.number(settings, "numberOfInstances", 1, minimum=1)
+    if not settings.get("coordinationCommandLine"):
+        raise missing_property("multiInstanceSettings.coordinationCommandLine")
+    bodies.objects(settings, "commonResourceFiles")
+    if slots != 1:
+        raise invalid_property("requiredSlots", slots, "It is 1 for multi-instance tasks.")
 
 
 def _retries(job: Job, body: Json) -> int:

@@ -151,14 +151,18 @@ class AccountReader:
             self._run(job, task, cast("Any", task.run))
         return task
 
-    def _run(self, job: Job, task: Task, row: list[int]) -> None:
-        number, node_number, started, visible_phase = row
+    def _run(self, job: Job, task: Task, row: list[Any]) -> None:
+        number, node_number, started, visible_phase, other_numbers = row
         node: Node = self._by_number[node_number]
+        others = [self._by_number[each] for each in other_numbers]
         task.attempts = 1
-        run = task.run = self._by_number[number] = Run(number, job, task, node, started, visible_phase)
-        job.runs[run] = node.runs[run] = None
-        if visible_phase:
-            node.visible_runs[run] = None
+        run = Run(number, job, task, node, started, visible_phase, others=others)
+        task.run = self._by_number[number] = run
+        job.runs[run] = None
+        for each in run.nodes:
+            each.runs[run] = None
+            if visible_phase:
+                each.visible_runs[run] = None
 
     def _preparation_status(self, job: Job, row: Json) -> None:
         waiting = [self._by_number[number] for number, *_ in row["waiting"]]

@@ -31,7 +31,7 @@ from local.batch_emulator.entities import (
 )
 from local.batch_emulator.state.change_log import Changes, PlannedEvent
 
-FORMAT = 6
+FORMAT = 7
 PLANNED_EVENT = "happening"
 type EventOwners = Mapping[object, tuple[Account, str]]
 _ENTITIES = (Pool, Node, Job, Schedule, Run, PreparationStatus)
@@ -80,7 +80,6 @@ KINDS: Mapping[type, RowKind] = {
     SatisfiedDependency: _kind(SatisfiedDependency, name="satisfied"),
     Lease: _kind(Lease),
 }
-_RUN = attrgetter("number", "node.number", "started", "visible_phase")
 
 
 def row_changes(changes: Changes, owners: EventOwners, state: object) -> RowChanges:
@@ -122,7 +121,8 @@ def _argument(value: object) -> object:
 def _json_value(value: object) -> object:
     """Converts values that orjson can't write."""
     if isinstance(value, Run):
-        return _RUN(value)
+        others = [node.number for node in value.others]
+        return (value.number, value.node.number, value.started, value.visible_phase, others)
     if isinstance(value, Failure):
         return (value.category, value.code, value.message, value.details)
     if isinstance(value, StartTask | AutoScaleState):

@@ -104,10 +104,10 @@ TASK = BodyProperties(
             "applicationPackageReferences",
             "dependsOn",
             "exitConditions",
+            "multiInstanceSettings",
         ]
     ),
     ("id",),
-    frozenset(["multiInstanceSettings"]),
     kind="Task",
 )
 _TASK_WITH_TOKENS = replace(TASK, known=TASK.known | {"authenticationTokenSettings"})

@@ -32,22 +32,23 @@ class PreparationTransitions:
         if not spec:
             self._on_prepared(run)
             return
-        status = run.job.preparation_statuses.get(run.node.id)
-        if status is None or _is_outdated(status, run.node, spec):
-            status = self._begin(run.job, run.node, spec)
-        status.has_run = True
-        self._context.mark_changed(status, run.job)
-        if status.preparation.state == "completed" or not spec.get("waitForSuccess", True):
-            self._continue(status, run, must_succeed=bool(spec.get("waitForSuccess", True)))
-        else:
-            status.waiting.append(run)
+        must_succeed = bool(spec.get("waitForSuccess", True))
+        for node in run.nodes:
+            status = run.job.preparation_statuses.get(node.id)
+            if status is None or _is_outdated(status, node, spec):
+                status = self._begin(run.job, node, spec)
+            status.has_run = True
+            self._context.mark_changed(status, run.job)
+            if must_succeed and status.preparation.state != "completed":
+                status.waiting.append(run)
+        self._continue(run, must_succeed=must_succeed)
 
     def remove_waiting(self, run: Run) -> None:
         """Removes a run that has ended, possibly while it waited."""
-        status = run.job.preparation_statuses.get(run.node.id)
-        if status and run in status.waiting:
-            status.waiting.remove(run)
-            self._context.mark_changed(status, run.job)
+        for status in _statuses(run):
+            if run in status.waiting:
+                status.waiting.remove(run)
+                self._context.mark_changed(status, run.job)
 
     def release(self, job: Job) -> float:
         """Starts the release tasks of an ending job; returns the seconds until the last ends."""
@@ -90,7 +91,7 @@ class PreparationTransitions:
         if exit_code and (job.spec["jobPreparationTask"].get("waitForSuccess", True)):
             job.failed_preparations[node] = node.image
         for run in waiting:
-            self._continue(status, run, must_succeed=True)
+            self._continue(run, must_succeed=True)
 
     def _released(self, job: Job, status: PreparationStatus, exit_code: int) -> None:
         if status.release and status.node:
@@ -99,18 +100,25 @@ class PreparationTransitions:
             self._context.log.special_task_ended(job, name, "JobRelease", status.node, status.release)
             self._context.mark_changed(status, job)
 
-    def _continue(self, status: PreparationStatus, run: Run, *, must_succeed: bool) -> None:
+    def _continue(self, run: Run, *, must_succeed: bool) -> None:
+        """Lets a run go on that waits on none of its nodes any more, or fails it."""
         if run.task.run is not run:
             return
-        if must_succeed and status.preparation.result != "success":
+        statuses = _statuses(run)
+        if must_succeed and any(status.preparation.result == "failure" for status in statuses):
             self._preparation_failed(run)
-        else:
+        elif not any(run in status.waiting for status in statuses):
             self._on_prepared(run)
 
     def _end(self, run: StartTask, node: Node, exit_code: int) -> None:
         run.state, run.ended, run.exit_code = "completed", self._context.node_now(node), exit_code
         run.result = "failure" if exit_code else "success"
         run.failure = exit_failure(exit_code) if exit_code else None
+
+
+def _statuses(run: Run) -> list[PreparationStatus]:
+    found = (run.job.preparation_statuses.get(node.id) for node in run.nodes)
+    return [status for status in found if status]
 
 
 def _is_outdated(status: PreparationStatus, node: Node, spec: Json) -> bool:

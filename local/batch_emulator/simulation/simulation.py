@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from local.batch_emulator.core.clock import Clock
 from local.batch_emulator.core.errors import conflict
 from local.batch_emulator.core.settings import EmulatorSettings
-from local.batch_emulator.entities import Account, Job, Node, Task
+from local.batch_emulator.entities import Account, Job, Run, Task
 from local.batch_emulator.simulation.auto_pools import AutoPools
 from local.batch_emulator.simulation.auto_scale import AutoScaleRuns
 from local.batch_emulator.simulation.jobs import JobTransitions
@@ -103,7 +103,8 @@ class SimulatedAccount:
     def _task_completed(self, job: Job, task: Task) -> None:
         self.jobs.task_completed(job, task)
 
-    def _run_ended(self, node: Node, job: Job) -> None:
-        self.nodes.leave_when_free(node)
-        self._scheduler.plan_run(node.pool)
-        self.jobs.check_completion(job)
+    def _run_ended(self, run: Run) -> None:
+        for node in run.nodes:
+            self.nodes.leave_when_free(node)
+        self._scheduler.plan_run(run.node.pool)
+        self.jobs.check_completion(run.job)

@@ -2,9 +2,11 @@
 
 Source: the reference of TaskSchedulingPolicy, and of allowTaskPreemption in Create Job. Jobs of a higher priority go
 first. Among those of equal priority the order is that of `jobDefaultOrder`: the oldest job first, or all in turns. A
-job whose next task fits on no node is passed over by others.
+job whose next task fits on no node is passed over by others. A multi-instance task starts once enough nodes are idle at
+once; nothing is requeued for it, and no nodes are kept idle for it.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 from local.batch_emulator.entities import Job, Node, Pool, Run, Task
@@ -40,9 +42,9 @@ class TaskScheduler:
         index = pool.scheduling_index
         index.resume_jobs()
         while free := index.max_free_slots:
-            if not (next_one := index.pop_task(free, oldest_first=pool.takes_oldest_first)):
+            if not (next_one := index.pop_task(free, _idle_nodes(pool), oldest_first=pool.takes_oldest_first)):
                 break
-            self._place(pool, *next_one, _find_node(pool, *next_one))
+            self._place(pool, *next_one, _find_nodes(pool, *next_one))
         if preemptible := index.preemptible_runs():
             self._preempt(pool, preemptible)
 
@@ -50,30 +52,42 @@ class TaskScheduler:
         """Requeues running tasks of jobs that allow it, for tasks of higher priority that fit on no node."""
         index = pool.scheduling_index
         index.resume_jobs()
-        while next_one := index.pop_task(pool.slots_per_node, oldest_first=pool.takes_oldest_first):
-            self._place(pool, *next_one, _find_node(pool, *next_one) or self._make_room(*next_one, preemptible))
+        oldest_first = pool.takes_oldest_first
+        while next_one := index.pop_task(pool.slots_per_node, _idle_nodes(pool), oldest_first=oldest_first):
+            nodes = _find_nodes(pool, *next_one)
+            if not nodes and not next_one[1].instances:
+                nodes = self._make_room(*next_one, preemptible)
+            self._place(pool, *next_one, nodes)
 
-    def _place(self, pool: Pool, job: Job, task: Task, node: Node | None) -> None:
-        """Assigns a task to a node; without one its job is passed over in this run."""
-        if node:
+    def _place(self, pool: Pool, job: Job, task: Task, nodes: Sequence[Node]) -> None:
+        """Assigns a task to nodes; without any its job is passed over in this run."""
+        if nodes:
             pool.scheduling_index.note_turn(job)
-            self._tasks.assign(job, task, node)
+            self._tasks.assign(job, task, nodes)
         else:
             job.ready_tasks.push(task, first=True)
             pool.scheduling_index.suspend_job(job)
 
-    def _make_room(self, job: Job, task: Task, preemptible: dict[Node, list[Run]]) -> Node | None:
-        """Requeues runs on one node so that a task fits there; returns None if there is no such node."""
+    def _make_room(self, job: Job, task: Task, preemptible: dict[Node, list[Run]]) -> Sequence[Node]:
+        """Requeues runs on one node so that a task fits there; returns none if there is no such node."""
         runs = _runs_to_requeue(job, task, preemptible)
         for run in runs:
             preemptible[run.node].remove(run)
             self._tasks.requeue(run, "taskPreempted", counted=False)
-        return runs[0].node if runs else None
+        return [run.node for run in runs[:1]]
 
 
-def _find_node(pool: Pool, job: Job, task: Task) -> Node | None:
+def _find_nodes(pool: Pool, job: Job, task: Task) -> Sequence[Node]:
     failed = job.failed_preparations
-    return pool.scheduling_index.find_node(task.slots, pack=pool.is_packed, failed_preparations=failed)
+    if task.instances:
+        return pool.scheduling_index.find_nodes(task.instances, failed)
+    found = pool.scheduling_index.find_node(task.slots, pack=pool.is_packed, failed_preparations=failed)
+    return [found] if found else ()
+
+
+def _idle_nodes(pool: Pool) -> int:
+    """Returns how many nodes a multi-instance task may take now."""
+    return pool.scheduling_index.count_nodes(1) if pool.runs_multi_instance_tasks else 0
 
 
 def _runs_to_requeue(job: Job, task: Task, preemptible: dict[Node, list[Run]]) -> list[Run]:

@@ -4,13 +4,13 @@ State changes move stateTransitionTime and never lastModified. Every step first 
 task's current one, so events of a run that ended early (a lost node, a deleted task) do nothing.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.entities import Failure, Job, Node, Run, SatisfiedDependency, Task
 from local.batch_emulator.simulation.preparation import PreparationTransitions
-from local.batch_emulator.state.command_lines import command_result
+from local.batch_emulator.state.command_lines import task_result
 from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.exit_rules import satisfies_dependents
 from local.batch_emulator.state.failures import ENDED, KILLED, TOO_LONG, download_failure, exit_failure
@@ -24,7 +24,7 @@ _DOWNLOADING = (0.3, 2.0)
 class TaskTransitions:
     """Carries out the state transitions of tasks.
 
-    `run_ended` is called with node and job after each run, `tasks_ready` with each job that has tasks to run, and
+    `run_ended` is called with each run that has ended, `tasks_ready` with each job that has tasks to run, and
     `task_completed` with every completed task and its job.
     """
 
@@ -32,7 +32,7 @@ class TaskTransitions:
         self,
         context: SimulationContext,
         *,
-        run_ended: Callable[[Node, Job], None],
+        run_ended: Callable[[Run], None],
         tasks_ready: Callable[[Job], None],
         task_completed: Callable[[Job, Task], None],
     ) -> None:
@@ -55,23 +55,27 @@ class TaskTransitions:
                 job.ready_tasks.push(task)
         self._tasks_ready(job)
 
-    def assign(self, job: Job, task: Task, node: Node) -> None:
-        run = Run(self._context.change_log.next_number(), job, task, node, assigned=self._context.now)
+    def assign(self, job: Job, task: Task, nodes: Sequence[Node]) -> None:
+        """Assigns a task to a node; one with several instances also to those of its subtasks, after the primary's."""
+        number, (node, *others) = self._context.change_log.next_number(), nodes
+        run = Run(number, job, task, node, assigned=self._context.now, others=others)
         task.run, task.attempts = run, task.attempts + 1
-        job.runs[run] = node.runs[run] = None
-        node.free -= task.slots
+        job.runs[run] = None
+        for each in nodes:
+            each.runs[run] = None
+            each.free -= task.slots
+            each.pool.scheduling_index.update_node(each, usable=each.is_usable)
         self._mark_changed(run)
-        node.pool.scheduling_index.update_node(node, usable=node.is_usable)
         self._context.between(_ASSIGNED, partial(self._prepare, run))
 
     def requeue(self, run: Run, outcome: Outcome, *, counted: bool) -> None:
         """Returns a run to the queue's head; `counted` if a user's resize, deletion or disable is the reason."""
-        job, task = run.job, run.task
+        task = run.task
         if counted:
             task.requeues, task.last_requeue = task.requeues + 1, self._context.now
         self._context.log.task_requeued(run)
         self._requeue(run, outcome)
-        self._run_ended(run.node, job)
+        self._run_ended(run)
 
     def end(self, job: Job, task: Task) -> None:
         """Terminates a task at a user's request."""
@@ -81,7 +85,7 @@ class TaskTransitions:
         task.ticket += 1
         self._complete(job, task, self._context.now, exit_code=None, failure=ENDED)
         if run:
-            self._run_ended(run.node, job)
+            self._run_ended(run)
 
     def reactivate(self, job: Job, task: Task) -> None:
         task.retries, task.last_retry, task.has_started = 0, None, False
@@ -96,7 +100,7 @@ class TaskTransitions:
         job.tasks.remove(task)
         self._context.change_log.mark_deleted(task, job)
         if run:
-            self._run_ended(run.node, job)
+            self._run_ended(run)
 
     def resume(self, job: Job) -> None:
         """Lets an enabled job's tasks run again."""
@@ -105,7 +109,7 @@ class TaskTransitions:
     def drop(self, run: Run) -> None:
         """Removes a deleted job's task from its node."""
         self._detach(run, "deleted")
-        self._run_ended(run.node, run.job)
+        self._run_ended(run)
 
     def release(self, job: Job) -> float:
         """Starts the release tasks of an ending job; returns the seconds until the last ends."""
@@ -124,7 +128,7 @@ class TaskTransitions:
         """Returns a run to the queue after a failed job preparation on its node."""
         self._context.log.task_not_scheduled(run)
         self._requeue(run, "preparationFailed")
-        self._run_ended(run.node, run.job)
+        self._run_ended(run)
 
     def _begin(self, run: Run) -> None:
         if run.task.run is not run:
@@ -136,7 +140,7 @@ class TaskTransitions:
         if failure := download_failure(run.task.spec):
             self._context.between(_DOWNLOADING, partial(self._finish, run, None, failure))
             return
-        result = command_result(str(run.task.spec["commandLine"]), self._context.rng)
+        result = task_result(run.task.spec, self._context.rng)
         limit = (run.task.spec.get("constraints") or {}).get("maxWallClockTime")
         if limit and (seconds := seconds_of(limit)) < result.seconds:
             self._context.event_queue.after(seconds, partial(self._finish, run, KILLED, TOO_LONG))
@@ -165,20 +169,23 @@ class TaskTransitions:
             return False
         run.visible_phase = phase
         self._mark_changed(run)
-        node = run.node
-        run.task.pool_id, run.task.node_id = node.pool.id, node.id
-        if run not in node.visible_runs:
-            node.visible_runs[run] = None
-            node.recent.append((run.job, run.task))
-        if node.state == "idle":
-            self._context.change_node_state(node, "running", reported=moment)
+        run.task.pool_id, run.task.node_id = run.node.pool.id, run.node.id
+        run.task.subtask_nodes = [node.id for node in run.others]
+        for node in run.nodes:
+            if run not in node.visible_runs:
+                node.visible_runs[run] = None
+                node.recent.append((run.job, run.task))
+            if node.state == "idle":
+                reported = self._context.same_moment(node, run.node, moment)
+                self._context.change_node_state(node, "running", reported=reported)
         return True
 
     def _show_end(self, run: Run, exit_code: int | None, failure: Failure | None, moment: int) -> None:
-        job, task, node = run.job, run.task, run.node
+        job, task = run.job, run.task
         if task.run is not run:
             return
-        node.total, node.succeeded = node.total + 1, node.succeeded + (failure is None)
+        for node in run.nodes:
+            node.total, node.succeeded = node.total + 1, node.succeeded + (failure is None)
         _count_start(run)
         may_retry = task.max_retries < 0 or task.retries < task.max_retries
         if failure and exit_code is not None and may_retry:
@@ -189,7 +196,7 @@ class TaskTransitions:
             self._detach(run, "failed" if failure else "succeeded", reported=moment)
             task.started = run.started
             self._complete(job, task, moment, exit_code=exit_code, failure=failure)
-        self._run_ended(node, job)
+        self._run_ended(run)
 
     def _requeue(self, run: Run, outcome: Outcome, *, reported: int | None = None) -> None:
         self._detach(run, outcome, reported=reported)
@@ -198,6 +205,7 @@ class TaskTransitions:
     def _activate(self, job: Job, task: Task) -> None:
         task.started = task.ended = task.exit_code = task.failure = None
         task.pool_id = task.node_id = None
+        task.subtask_nodes = ()
         if task.state != "active":
             self._set(job, task, "active", self._context.now)
         if not task.open_dependencies:
@@ -226,17 +234,18 @@ class TaskTransitions:
 
     def _detach(self, run: Run, outcome: Outcome, *, reported: int | None = None) -> None:
         """Frees a run's slots; `reported` is its end by the node's clock, if the node reported it."""
-        node, run.task.run = run.node, None
+        run.task.run = None
         self._context.end_run(run, outcome, reported=reported)
         self._mark_changed(run)
-        node.runs.pop(run, None)
-        node.visible_runs.pop(run, None)
         run.job.runs.pop(run, None)
         self.preparation.remove_waiting(run)
-        node.free += run.task.slots
-        if node.state == "running" and not node.visible_runs:
-            self._context.change_node_state(node, node.idle_state, reported=self._context.node_now(node))
-        node.pool.scheduling_index.update_node(node, usable=node.is_usable)
+        for node in run.nodes:
+            node.runs.pop(run, None)
+            node.visible_runs.pop(run, None)
+            node.free += run.task.slots
+            if node.state == "running" and not node.visible_runs:
+                self._context.change_node_state(node, node.idle_state, reported=self._context.node_now(node))
+            node.pool.scheduling_index.update_node(node, usable=node.is_usable)
 
     def _set(self, job: Job, task: Task, state: str, moment: int, *, result: str | None = None) -> None:
         before = task.kind
@@ -248,7 +257,8 @@ class TaskTransitions:
 
     def _mark_changed(self, run: Run) -> None:
         self._context.mark_changed(run.task, run.job)
-        self._context.mark_changed(run.node, run.node.pool)
+        for node in run.nodes:
+            self._context.mark_changed(node, node.pool)
 
 
 def _count(job: Job, **more: int) -> None:

@@ -2,7 +2,9 @@
 
 import random
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 _SLEEP = re.compile(r"\bsleep\s+(\d+(?:\.\d+)?)")
 _EXIT = re.compile(r"\bexit\s+(-?\d+)")
@@ -25,9 +27,27 @@ class CommandResult:
 
 
 def command_result(command_line: str, rng: random.Random) -> CommandResult:
-    sleeps, exits = _SLEEP.findall(command_line), _EXIT.findall(command_line)
+    sleeps = _SLEEP.findall(command_line)
     seconds = sum(map(float, sleeps)) if sleeps else rng.uniform(*_DEFAULT_SECONDS)
-    return CommandResult(seconds, int(exits[-1]) if exits else 0)
+    return CommandResult(seconds, exit_code(command_line))
+
+
+def exit_code(command_line: str) -> int:
+    exits = _EXIT.findall(command_line)
+    return int(exits[-1]) if exits else 0
+
+
+def task_result(spec: Mapping[str, Any], rng: random.Random) -> CommandResult:
+    """Returns the result of a task: of several instances, those run the coordination command first (documented).
+
+    If that fails, the task fails with its exit code.
+    """
+    settings = spec.get("multiInstanceSettings")
+    first = command_result(str(settings["coordinationCommandLine"]), rng) if settings else CommandResult(0, 0)
+    if first.exit_code:
+        return first
+    found = command_result(str(spec["commandLine"]), rng)
+    return CommandResult(first.seconds + found.seconds, found.exit_code)
 
 
 def command_output(command_line: str) -> tuple[str, str]:

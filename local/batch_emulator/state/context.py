@@ -69,7 +69,14 @@ class SimulationContext:
         self.change_log.mark_changed(entity, owner)
 
     def node_now(self, node: Node) -> int:
-        return to_node_precision(self.clock.now + ticks(node.bias * self.settings.nodeClockSkewSeconds))
+        return self._node_time(node, self.clock.now)
+
+    def same_moment(self, node: Node, reporter: Node, moment: int) -> int:
+        """Returns a moment of one node's clock by another's."""
+        return moment if node is reporter else self._node_time(node, self._service_time(reporter, moment))
+
+    def _node_time(self, node: Node, moment: int) -> int:
+        return to_node_precision(moment + ticks(node.bias * self.settings.nodeClockSkewSeconds))
 
     def _service_time(self, node: Node, moment: int) -> int:
         """Returns a moment of a node's clock by the service's; nodes' stamps have a lower precision."""

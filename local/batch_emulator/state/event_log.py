@@ -170,7 +170,7 @@ def _task(job: Job, task: Task, node: Node | None) -> Json:
         "systemTaskVersion": task.retries + task.requeues,
         "requiredSlots": task.slots,
         "nodeInfo": {name: value or " " for name, value in node_info.items()},
-        "multiInstanceSettings": {"numberOfInstances": 1},
+        "multiInstanceSettings": {"numberOfInstances": task.instances or 1},
         "constraints": {"maxTaskRetryCount": task.max_retries},
     }
 

@@ -33,6 +33,8 @@ class NodeInterval(NamedTuple):
 class RunInterval(NamedTuple):
     """The time that a run of a task held slots of a node, from its assignment on; times are ticks.
 
+    A run with several instances has one of each of its nodes.
+
     `created` is when the task was added, and `started` when the run started on the node, at the `end` if it never did.
     """
 
@@ -65,7 +67,8 @@ class UsageLog:
 
     def end_run(self, run: Run, outcome: Outcome, moment: int) -> None:
         """Records that a run gives its slots back."""
-        self._append(self._runs, _run_interval(run, outcome, moment))
+        for node in run.nodes:
+            self._append(self._runs, _run_interval(run, node, outcome, moment))
 
     def node_intervals(self, account: Account, now: int) -> Iterator[NodeInterval]:
         """Returns the intervals of all nodes; those that last end `now`."""
@@ -73,7 +76,8 @@ class UsageLog:
 
     def run_intervals(self, account: Account, now: int) -> Iterator[RunInterval]:
         """Returns the intervals of all runs; those that last end `now`."""
-        return chain(self._runs, (_run_interval(run, "running", now) for node in _nodes(account) for run in node.runs))
+        running = ((run, node) for node in _nodes(account) for run in node.runs)
+        return chain(self._runs, (_run_interval(run, node, "running", now) for run, node in running))
 
     def _append[Interval: NodeInterval | RunInterval](
         self, columns: "_IntervalColumns[Interval]", interval: Interval
@@ -117,11 +121,11 @@ def _node_interval(node: Node, end: int) -> NodeInterval:
     return NodeInterval(node.pool.id, node.id, node.vm_size, node.dedicated, node.state, node.entered, end)
 
 
-def _run_interval(run: Run, outcome: Outcome, end: int) -> RunInterval:
+def _run_interval(run: Run, node: Node, outcome: Outcome, end: int) -> RunInterval:
     task = run.task
     return RunInterval(
-        run.node.pool.id,
-        run.node.id,
+        node.pool.id,
+        node.id,
         run.job.id,
         task.id,
         task.created,

@@ -169,6 +169,7 @@ def _recent_tasks(node: Node, url: str) -> list[Json] | None:
             "taskUrl": f"{url}/jobs/{job.id}/tasks/{task.id}",
             "jobId": job.id,
             "taskId": task.id,
+            **({"subtaskId": task.subtask_nodes.index(node.id) + 1} if node.id in task.subtask_nodes else {}),
             "taskState": task.state,
             "executionInfo": execution_info(task),
         }

@@ -5,6 +5,8 @@ from typing import Any
 from local.batch_emulator.core.stamps import etag, stamp
 from local.batch_emulator.entities import Failure, Job, Json, Task
 from local.batch_emulator.protocol.paging import Renderers
+from local.batch_emulator.state.command_lines import exit_code
+from local.batch_emulator.state.failures import exit_failure
 
 FOREVER = "P10675199DT2H48M5.4775807S"
 _WEEK = "P7D"
@@ -19,6 +21,7 @@ _SENT = (
     "affinityInfo",
     "applicationPackageReferences",
     "authenticationTokenSettings",
+    "multiInstanceSettings",
 )
 _USER = {"autoUser": {"scope": "pool", "elevationLevel": "nonadmin"}}
 
@@ -51,8 +54,26 @@ def task_renderers(url: str, job: Job) -> Renderers:
         "constraints": _constraints,
         "requiredSlots": lambda task: task.slots,
         "executionInfo": execution_info,
-        "nodeInfo": lambda task: _node_info(task, url, job.id),
+        "nodeInfo": lambda task: _node_info(task, task.node_id, url, job.id),
     }
+
+
+def subtasks(task: Task, url: str, job: Job) -> list[Json]:
+    """Returns the subtasks of a task's latest run: they start and end with the primary."""
+    if not task.subtask_nodes:
+        return []
+    times = {"startTime": moment(task.started), "endTime": moment(task.ended), "result": task.result}
+    code = exit_code(task.spec["multiInstanceSettings"]["coordinationCommandLine"]) if task.ended else None
+    failure = failure_json(exit_failure(code)) if code else None
+    states: Json = {"state": task.state, "stateTransitionTime": stamp(task.changed)}
+    if task.previous not in (None, "active"):
+        states |= {"previousState": task.previous, "previousStateTransitionTime": moment(task.previous_changed)}
+    shown = {**times, "exitCode": code, "failureInfo": failure, **states}
+    known = {name: value for name, value in shown.items() if value is not None}
+    return [
+        {"id": number, "nodeInfo": _node_info(task, node_id, url, job.id), **known}
+        for number, node_id in enumerate(task.subtask_nodes, 1)
+    ]
 
 
 def execution_info(task: Task) -> Json:
@@ -92,15 +113,15 @@ def _constraints(task: Task) -> Json:
     return {**defaults, **sent, "maxTaskRetryCount": task.max_retries}
 
 
-def _node_info(task: Task, url: str, job_id: str) -> Json | None:
-    if task.node_id is None:
+def _node_info(task: Task, node_id: str | None, url: str, job_id: str) -> Json | None:
+    if node_id is None:
         return None
-    node, root = f"{url}/pools/{task.pool_id}/nodes/{task.node_id}", root_directory(job_id, task.id)
+    node, root = f"{url}/pools/{task.pool_id}/nodes/{node_id}", root_directory(job_id, task.id)
     return {
-        "affinityId": f"TVM:{task.node_id}",
+        "affinityId": f"TVM:{node_id}",
         "nodeUrl": node,
         "poolId": task.pool_id,
-        "nodeId": task.node_id,
+        "nodeId": node_id,
         "taskRootDirectory": root,
         "taskRootDirectoryUrl": f"{node}/files/{root}",
     }

@@ -173,3 +173,22 @@ def test_preparation_on_a_removed_node_is_still_listed(tmp_path: Path) -> None:
     assert kept.call("POST", "/jobs/job/terminate", {})[0] == 202
     kept.advance(60)
     assert kept.rows("/jobs/job/jobpreparationandreleasetaskstatus") == before
+
+
+def test_a_run_on_several_nodes_is_kept_and_ends_on_all_of_them(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    nodes = {"targetDedicatedNodes": 3, "taskSlotsPerNode": 1, "enableInterNodeCommunication": True}
+    assert kept.call("POST", "/pools", {**_POOL, **nodes})[0] == 201
+    job = {"id": "job", "poolInfo": {"poolId": "pool"}, "jobPreparationTask": {"commandLine": "sleep 20"}}
+    assert kept.call("POST", "/jobs", job)[0] == 201
+    settings = {"numberOfInstances": 3, "coordinationCommandLine": "sleep 5"}
+    task = {"id": "wide", "commandLine": "sleep 60", "multiInstanceSettings": settings}
+    assert kept.call("POST", "/jobs/job/tasks", task)[0] == 201
+    seen = set()
+    for step in range(30):
+        kept.advance(5)
+        _must_be_whole(kept, step)
+        seen.add(tuple(sorted(row["state"] for row in kept.rows("/pools/pool/nodes"))))
+        assert len(kept.rows("/jobs/job/tasks/wide/subtasksinfo")) in {0, 2}
+    assert {("idle",) * 3, ("running",) * 3} <= seen
+    assert [row["state"] for row in kept.rows("/jobs/job/tasks/wide/subtasksinfo")] == ["completed"] * 2
