@@ -6,7 +6,7 @@ when it is asked about.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -96,6 +96,48 @@ def summed(many: Iterable[UnitsByKind]) -> UnitsByKind:
         for kind, units in kinds.items():
             sums.setdefault(kind, Counter()).update(units)
     return sums
+
+
+def with_slots(day: UsageDay, slots: Mapping[str, int]) -> UsageDay:
+    """Returns the same time of nodes in units for other numbers of slots per node, by pool key.
+
+    A pool that was deleted and created again may have another number.
+    """
+    changed = {
+        key: (slots[key], pool.slots_per_node)
+        for key, pool in day.pools.items()
+        if slots.get(key, pool.slots_per_node) != pool.slots_per_node
+    }
+    if not changed:
+        return day
+
+    def of_job(units: Mapping[JobUsageKey, int]) -> Mapping[JobUsageKey, int]:
+        return {key: _scaled(number, *changed.get(key.pool, (1, 1))) for key, number in units.items()}
+
+    return replace(
+        day,
+        pools={
+            key: replace(pool, slots_per_node=slots[key], units=_kinds_scaled(pool.units, *changed[key]))
+            if key in changed
+            else pool
+            for key, pool in day.pools.items()
+        },
+        hours={
+            key: {hour: _kinds_scaled(units, *changed.get(key, (1, 1))) for hour, units in found.items()}
+            for key, found in day.hours.items()
+        },
+        jobs={key: replace(job, settled=of_job(job.settled), open=of_job(job.open)) for key, job in day.jobs.items()},
+    )
+
+
+def _kinds_scaled(kinds: UnitsByKind, new: int, old: int) -> UnitsByKind:
+    return {
+        kind: {name: _scaled(number, new, old) for name, number in classes.items()} for kind, classes in kinds.items()
+    }
+
+
+def _scaled(units: int, new: int, old: int) -> int:
+    return units * new // old
 
 
 type _Kind = tuple[str, bool, dict[str, int]]

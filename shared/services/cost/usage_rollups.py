@@ -21,7 +21,7 @@ from shared.domain.cost.day_rollups import (
     settled_hours,
     usage_by_hour,
 )
-from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, UsageDay, summed
+from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, UsageDay, summed, with_slots
 from shared.domain.jobs.jobs import Job
 from shared.domain.pools.pools import Pool
 from shared.domain.prices.price_settings import PriceSettings
@@ -104,12 +104,17 @@ class UsageRollups:
     ) -> UsageDay:
         """Returns a day as it is known now."""
         end, as_of = (before.day + 1) * DAY, min([now, *(one.as_of for one in pools if one.pool and one.as_of)])
-        settled = settled_hours(before, as_of)
+        settled, region = settled_hours(before, as_of), self._settings.region_of(reader.account)
+        usages = {
+            one.key: pool_day(one.pool.facts if one.pool else None, one.stored.usage, region)
+            or before.pools.get(one.key)
+            for one in pools
+        }
+        before = with_slots(before, {key: usage.slots_per_node for key, usage in usages.items() if usage})
         tasks = await self._tasks(reader, before, pools, jobs, known=min(now, end), settled=settled)
-        hours, found, region = {**before.hours}, {**before.pools}, self._settings.region_of(reader.account)
+        hours, found = {**before.hours}, {**before.pools}
         for one in pools:
-            facts = one.pool.facts if one.pool else None
-            usage = pool_day(facts, one.stored.usage, region) or before.pools.get(one.key)
+            usage = usages[one.key]
             if one.stored.usage and usage:
                 total = one.stored.usage.total(one.stored.nodes, one.as_of)
                 new = usage_by_hour(total, tasks.pools.get(one.key, {}), before.day, usage.slots_per_node)

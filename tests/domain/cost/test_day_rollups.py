@@ -17,7 +17,7 @@ from shared.domain.cost.day_rollups import (
     settled_hours,
     usage_by_hour,
 )
-from shared.domain.cost.usage_days import DAY, HOURS, JobDay, JobUsageKey, NodeKind, UsageDay
+from shared.domain.cost.usage_days import DAY, HOURS, JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay, with_slots
 from shared.domain.tasks.tasks import SUCCESS
 from shared.domain.timeline.timeline import Run
 from shared.domain.usage.billing_classes import BillingClass
@@ -78,6 +78,25 @@ def test_the_hour_in_which_a_ledger_began_has_the_greater_of_both_times(old: int
     before = UsageDay(_DAY, 0, hours={"p": {3: {_OWN: {"idle": old}}}})
     found = kept_hours(before, "p", {3: {_OWN: {"idle": new}}}, known_since=_DAY * DAY + 3 * HOUR + 5)
     assert found == {3: {_OWN: {"idle": shown}}}
+
+
+def test_a_pool_with_other_slots_than_before_has_the_same_time_of_nodes() -> None:
+    before, key = _day_of_slots(4), JobUsageKey("p", _OWN, "failed")
+    found = with_slots(before, {"p": 1, "new": 2})
+    assert found.pools["p"] == PoolDay("P", 1, None, None, None, {_OWN: {"idle": 100, "failed": 25}})
+    assert found.hours == {"p": {3: {_OWN: {"idle": 100, "failed": 25}}}, "q": before.hours["q"]}
+    assert found.jobs["a"] == JobDay("A", {key: 20, key._replace(pool="q"): 7}, {key: 5})
+    assert found.pools["q"] is before.pools["q"]
+    assert with_slots(found, {"p": 4}) == before
+    assert with_slots(before, {"p": 4}) is before
+
+
+def _day_of_slots(slots: int) -> UsageDay:
+    units = {_OWN: {"idle": 100 * slots, "failed": 25 * slots}}
+    pools = {key: PoolDay(key.upper(), slots, None, None, None, units) for key in "pq"}
+    key = JobUsageKey("p", _OWN, "failed")
+    job = JobDay("A", {key: 20 * slots, key._replace(pool="q"): 7}, {key: 5 * slots})
+    return UsageDay(_DAY, 0, pools=pools, hours={key: {3: units} for key in "pq"}, jobs={"a": job})
 
 
 def test_what_jobs_had_in_open_hours_is_made_anew_unless_they_are_gone() -> None:

@@ -211,6 +211,27 @@ async def test_a_pool_that_lived_between_two_roll_ups_has_its_cost(world: World)
     assert (unseen["amount"] > 0, unseen["unpricedSeconds"]) == (True, 0)
 
 
+async def test_a_pool_that_was_made_again_with_other_slots_keeps_the_time_of_its_nodes(world: World) -> None:
+    await world.app.fire("tick")
+    world.advance((_DAY - world.emulator.clock.now % _DAY) / SECOND + 4 * 3600)
+    await world.app.fire("tick")
+    await add_priced_pool(world, "again", nodes=2, slots=4)
+    await _ticks(world, 30)
+    world.advance(2 * 3600)  # settles the hour
+    await _ticks(world, 2)
+    await world.app.fire("housekeeping")
+    (before,) = [group["cost"] for group in (await _cost(world))["value"] if group["name"] == "again"]
+    await world.batch.begin_delete_pool("again")
+    await _ticks(world, 5)
+    await add_priced_pool(world, "AGAIN", nodes=1, slots=1)
+    await _ticks(world, 5)
+    await world.app.fire("housekeeping")
+    (after,) = [group["cost"] for group in (await _cost(world))["value"] if group["name"].lower() == "again"]
+    truth = sum(row["seconds"] for row in _truth(world)["nodes"] if row["pool"].lower() == "again")
+    assert sum(after["nodeSeconds"].values()) == pytest.approx(truth, abs=3 * 60)
+    assert before["amount"] < after["amount"] < 1.3 * before["amount"]
+
+
 async def test_a_table_has_a_line_for_each_group_day_and_class(staged: World) -> None:
     found = await _cost(staged, groupBy="class")
     since = found["from"]
