@@ -216,6 +216,9 @@ param telemetryPath string = 'accounts/{account}/pools/{pool}/nodes/{node}/**/*'
 @maxValue(365)
 param pollStatusDays int = 7
 
+@description('Names of metadata of pools and jobs, and of tags of accounts, whose values are kept to group costs by, separated by commas.')
+param costLabels string = ''
+
 @description('Whether to read the quotas of Batch accounts from Azure Resource Manager, once an hour.')
 @allowed([
   'on'
@@ -563,6 +566,7 @@ module app 'modules/app.bicep' = {
       ACCOUNT_ROLES: accountRoles
       BATCH_ACCOUNT_IDS: batchAccountIds
       BATCH_POOL_API_VERSION: batchPoolApiVersion
+      COST_LABELS: costLabels
       DELETED_JOB_DAYS: string(deletedJobDays)
       EVENT_DAYS: string(eventDays)
       FULL_LIST_MINUTES: string(fullListMinutes)

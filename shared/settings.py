@@ -53,6 +53,7 @@ class Settings:
         self.price_source, self.price_currency = read.choice("PRICE_SOURCE", _PRICE_SOURCES), read.currency()
         self.price_url, self.price_regions = read.price_url(), read.price_regions(self.accounts)
         self.price_entries = read.price_entries(self.price_source, self.price_currency)
+        self.cost_labels = read.cost_labels()
         self.account_ids, self.reads_quotas = (
             read.account_ids(self.accounts),
             read.choice("READ_QUOTAS", _ON_OFF) == "on",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from shared.domain.accounts.account_roles import AccountRoles, parse_account_roles
 from shared.domain.accounts.accounts import Account, is_account_name, is_loopback, parse_accounts
+from shared.domain.core.labels import label_names
 from shared.domain.core.storage_texts import (
     account_of_address,
     account_of_string,
@@ -185,6 +186,14 @@ class SettingsReader:
             self.problems.append(f"PRICE_FILE: {str(error).removesuffix('.')}")
             return ()
 
+    def cost_labels(self) -> tuple[str, ...]:
+        """Returns the names of metadata and tags whose values are kept, to group costs by."""
+        try:
+            return label_names(self.text("COST_LABELS"))
+        except ValueError as error:
+            self.problems.append(f"COST_LABELS: {error}")
+            return ()
+
     def storage(self) -> StorageAddress:
         """Returns the host's storage account, with the app's tables and queues."""
         place = self._place(_STORAGE, "table", by_name=True)
@@ -240,22 +249,21 @@ class SettingsReader:
 
     def account_ids(self, accounts: tuple[Account, ...]) -> Mapping[str, Sequence[str]]:
         """Returns the ids of accounts in Azure Resource Manager, by account id."""
-        text = self.text("BATCH_ACCOUNT_IDS")
-        if not text:
+        if not self.text("BATCH_ACCOUNT_IDS"):
             return {}
         from shared.domain.quotas.resource_ids import resource_ids
 
-        found, problems = resource_ids(text, accounts)
+        found, problems = resource_ids(self.text("BATCH_ACCOUNT_IDS"), accounts)
         self.problems.extend(f"BATCH_ACCOUNT_IDS: {problem}" for problem in problems)
         return found
 
     def loopback_url(self, name: str) -> str | None:
         """Returns the address of something that only a stack on this machine has."""
-        url = self.text(name) or None
-        if url and not is_loopback(url):
-            self.problems.append(f"{name}: '{url}' is not on this machine; it is for tests and the local stack only")
-            return None
-        return url.rstrip("/") if url else None
+        url = self.text(name).rstrip("/")
+        if not url or is_loopback(url):
+            return url or None
+        self.problems.append(f"{name}: '{url}' is not on this machine; it is for tests and the local stack only")
+        return None
 
     def schedule(self, name: str, default: str) -> str:
         """Returns six fields of NCRONTAB, else the default: an invalid one would keep the whole app from starting."""

@@ -133,7 +133,7 @@ async def open_services(settings: Settings) -> Services:
         settings.price_entries,
     )
     reader = PriceReader(settings.accounts, stores, RetailPrices(prices.url), prices)
-    quota_settings = QuotaSettings(settings.reads_quotas, settings.account_ids, settings.arm_url)
+    quota_settings = QuotaSettings(settings.reads_quotas, settings.account_ids, settings.arm_url, settings.cost_labels)
     quotas = QuotaQueries(registry, stores, quota_settings)
     quota_reader = QuotaReader(
         settings.accounts, stores, ResourceManager(quota_settings, parts.credential), quota_settings
@@ -142,7 +142,8 @@ async def open_services(settings: Settings) -> Services:
     schedules = ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval)
     pool_histories = Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention)
     price_queries = PriceQueries(registry, stores, prices)
-    rollups = UsageRollups(stores, walk, prices, parts.ingestion.events if settings.ingestion_enabled else None)
+    log = parts.ingestion.events if settings.ingestion_enabled else None
+    rollups = UsageRollups(stores, walk, prices, log, settings.cost_labels)
 
     def explaining(shared: SharedEvidence | None = None) -> Explanations:
         return Explanations(
@@ -174,7 +175,15 @@ async def open_services(settings: Settings) -> Services:
         start_ups=StartUpQueries(registry, pools, events, stores),
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
         prices=price_queries,
-        costs=CostQueries(registry, queries, usage, stores.usage_days, price_queries, leaves=walk),
+        costs=CostQueries(
+            registry,
+            queries,
+            usage,
+            stores.usage_days,
+            price_queries,
+            leaves=walk,
+            labels=settings.cost_labels,
+        ),
         quotas=quotas,
         todays_costs=TodaysCosts(stores.usage_days, price_queries, clock),
         schedule_costs=ScheduleCostQueries(registry, schedules, stores.usage_days, price_queries),

@@ -56,6 +56,7 @@ async def open_parts(settings: Settings) -> Parts:
             credential=credential,
             calls_per_minute=settings.calls_per_minute,
             pool_version=settings.pool_api_version,
+            labels=settings.cost_labels,
         )
         for account in settings.accounts
     ]

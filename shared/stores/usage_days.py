@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from itertools import groupby
 from typing import Literal
 
+import msgspec
 from azure.data.tables import UpdateMode
 
 from shared.domain.core.keys import partition_of
@@ -30,6 +31,8 @@ from shared.stores.tables.tables import Tables, delete_rows, load_partitions, ro
 from shared.stores.tables.unit_writes import write_units, written
 from shared.stores.tables.unreadable import decoding, schema_of
 
+type _JobLabels = dict[str, dict[str, str]]
+type _PoolLabels = tuple[dict[str, dict[str, str]], dict[str, str]]
 type Part = Literal["hours", "jobs"]
 
 _LOG = logger(__name__)
@@ -65,13 +68,18 @@ class UsageDayStore:
             "settled": day.settled,
             "final": day.is_final,
             **json_columns("pools", plain_pools(day.pools)),
+            **json_columns("labels", [day.pool_labels, day.tags]),
         }
-        beside = {"hours": plain_hours(day.hours), "jobs": plain_jobs(day.jobs)}
+        beside = {
+            "hours": {"hours": plain_hours(day.hours)},
+            "jobs": {"jobs": plain_jobs(day.jobs), "labels": day.job_labels},
+        }
         unit = [written(row_of(partition, _row_key(_POOLS, day.day), columns), day.etag)]
-        for name, plain in beside.items():
-            row = row_of(
-                partition, _row_key(_LETTERS[name], day.day), {**schema_of(_KIND), **json_columns(name, plain)}
-            )
+        for name, parts in beside.items():
+            columns = {**schema_of(_KIND)}
+            for part, plain in parts.items():
+                columns |= json_columns(part, plain)
+            row = row_of(partition, _row_key(_LETTERS[name], day.day), columns)
             unit.append(("upsert", row, {"mode": UpdateMode.REPLACE}))
         (end,) = await write_units(self._table, [unit])
         if isinstance(end, CacheConflictError):
@@ -113,17 +121,21 @@ def _take(found: dict[int, UsageDay], row: Row) -> None:
         with decoding(row, "usage of", kind=_KIND):
             if letter == _POOLS:
                 pools = pools_of_plain(json_of(row, "pools"))
+                pool_labels, tags = msgspec.convert(json_of(row, "labels") or [{}, {}], _PoolLabels.__value__)
                 found[day] = UsageDay(
                     day,
                     int(row["asOf"]),
                     pools,
                     settled=int(row["settled"]),
                     is_final=bool(row["final"]),
+                    pool_labels=pool_labels,
+                    tags=tags,
                     etag=row["etag"],
                 )
             elif day in found and letter == _LETTERS["hours"]:
                 found[day] = replace(found[day], hours=hours_of_plain(json_of(row, "hours")))
             elif day in found:
-                found[day] = replace(found[day], jobs=jobs_of_plain(json_of(row, "jobs")))
+                labels = msgspec.convert(json_of(row, "labels") or {}, _JobLabels.__value__)
+                found[day] = replace(found[day], jobs=jobs_of_plain(json_of(row, "jobs")), job_labels=labels)
     except UnreadableError as error:
         _LOG.warning("The usage of a day is left out: %s", error)

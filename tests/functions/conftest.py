@@ -124,7 +124,7 @@ async def _running(_environment: dict[str, str]) -> AsyncIterator[World]:
     os.environ["BATCH_ACCOUNTS"] = f"demo={url}"
     os.environ["CLOCK_URL"] = f"{url}/_emulator/clock"
     os.environ |= {"RETAIL_PRICES_URL": f"{url}/api/retail/prices", "PRICE_REGIONS": "demo=eastus"}
-    os.environ |= {"ARM_URL": url, "BATCH_ACCOUNT_IDS": RESOURCE_ID}
+    os.environ |= {"ARM_URL": url, "BATCH_ACCOUNT_IDS": RESOURCE_ID, "COST_LABELS": "team"}
     credential = AzureNamedKeyCredential("demo", DEVELOPMENT_KEY)
     async with InProcessApp(ROOT, os.environ) as app, BatchClient(url, credential) as batch:
         yield World(app, emulator, batch)

@@ -14,14 +14,22 @@ from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import Format, Time, given
 from shared.domain.core.stamps import format_duration
-from shared.domain.cost.cost_groups import CostGroup, CostSum, Grouping
+from shared.domain.cost.cost_groups import GROUPINGS, CostGroup, CostSum, Grouping, LabelGrouping
 from shared.domain.cost.cost_ranges import CostRange
 from shared.domain.cost.priced_days import Sharing
 from shared.domain.prices.price_keys import NO_PRICE, NoPriceReason
 from shared.services.cost.cost_queries import CostReport
 
 _Step = Annotated[timedelta, Meta(description="Whole days, such as P1D or P7D, or PT1H for seven days at most.")]
-_Grouping = Annotated[Grouping, Meta(description="What each group is.")]
+_Grouping = Annotated[
+    str,
+    Meta(
+        pattern=f"^({'|'.join(GROUPINGS)}|(metadata|tag):.{{1,128}})$",
+        description="What each group is: "
+        + ", ".join(GROUPINGS)
+        + ", or metadata:NAME or tag:NAME of a name in COST_LABELS.",
+    ),
+]
 SharingParameter = Annotated[
     Sharing,
     Meta(description="How the cost of time that no task held is shared among the jobs of its pool and day."),
@@ -134,13 +142,22 @@ def add_account_cost(routes: Routes) -> None:
     async def get_account_cost(call: RouteRequest[AccountCostQuery, None]) -> AccountCostAnswer | RouteResponse:
         """Returns what an account's nodes cost, and what of it was wasted, by day and group."""
         services, query = await call.services(), call.query
-        found = await services.costs.of_account(call.path["account"], query.group_by, query.sharing, **query.range)
+        found = await services.costs.of_account(
+            call.path["account"], _grouping(query.group_by), query.sharing, **query.range
+        )
         if query.format == "csv":
             return csv_reply(Page(value=list(_table(found))), CostLineAnswer)
         return _answer(found, query.group_by)
 
 
-def _answer(report: CostReport, group_by: Grouping) -> AccountCostAnswer:
+def _grouping(text: str) -> Grouping | LabelGrouping:
+    source, separator, name = text.partition(":")
+    if separator:
+        return LabelGrouping("tag" if source == "tag" else "metadata", name)
+    return next(one for one in GROUPINGS if one == text)
+
+
+def _answer(report: CostReport, group_by: str) -> AccountCostAnswer:
     wanted, table = report.wanted, report.table
     groups = sorted(table.groups.items(), key=lambda one: (-(one[1].total.amount or 0), one[0]))
     return AccountCostAnswer(

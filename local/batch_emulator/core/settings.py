@@ -22,6 +22,7 @@ class EmulatorSettings:
     `dedicatedNodeQuota` limits the dedicated nodes of all pools of an account, `poolQuota` its pools, `jobQuota` its
     active jobs and job schedules, `dedicatedCoreQuota` and `spotCoreQuota` the cores of its nodes; 0 means no limit.
     `familyCoreQuotas` limits dedicated cores of VM families, such as `standardDSv5Family=32`.
+    `accountTags` are those of each account in the management plane, such as `team=render stage=test`.
     `vmSizeCapacity` limits an account's nodes of VM sizes, such as `standard_d2s_v5=3 standard_d4s_v5=0`; sizes that it
     doesn't name have no limit. Nodes get the `nodeAgentVersion` of their allocation and keep it.
     """
@@ -42,6 +43,7 @@ class EmulatorSettings:
     dedicatedCoreQuota: int = 0
     spotCoreQuota: int = 0
     familyCoreQuotas: str = ""
+    accountTags: str = ""
     vmSizeCapacity: str = ""
     nodeAgentVersion: str = "1.12.3"
     pricePageSize: int = 100
@@ -50,6 +52,11 @@ class EmulatorSettings:
     def family_quotas(self) -> Mapping[str, int]:
         """The dedicated cores that an account may have of VM families, by their names as set."""
         return _numbers(self.familyCoreQuotas, "familyCoreQuotas")
+
+    @property
+    def tags(self) -> Mapping[str, str]:
+        """The tags of each account by name."""
+        return {name: value for name, _, value in (entry.partition("=") for entry in self.accountTags.split())}
 
     @property
     def capacity(self) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""A Batch account as Azure Resource Manager has it: its mode and quotas."""
+"""A Batch account as Azure Resource Manager has it: its mode, quotas and tags."""
 
 from local.batch_emulator.core.settings import EmulatorSettings
 from local.batch_emulator.entities import Account, Json
@@ -14,7 +14,7 @@ def batch_account(account: Account, resource_id: str, host: str, settings: Emula
         "name": account.name,
         "type": "Microsoft.Batch/batchAccounts",
         "location": "westeurope",
-        "tags": {},
+        "tags": dict(settings.tags),
         "properties": {
             "accountEndpoint": host,
             "provisioningState": "Succeeded",

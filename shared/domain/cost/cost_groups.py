@@ -5,14 +5,25 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, NamedTuple, get_args
 
 from shared.domain.cost.cost_ranges import CostRange
 from shared.domain.cost.priced_days import NO_JOB, CostLine, PricedDay, Sharing
+from shared.domain.cost.usage_days import UsageDay
 from shared.domain.prices.price_keys import NoPriceReason
 from shared.domain.usage.billing_classes import UNBILLED
 
 type Grouping = Literal["pool", "job", "schedule", "vmSize", "class", "day"]
+GROUPINGS: tuple[Grouping, ...] = get_args(Grouping.__value__)
+
+
+class LabelGrouping(NamedTuple):
+    """Groups by the value of a label: metadata of jobs, else of their pools; or a tag of the account."""
+
+    source: Literal["metadata", "tag"]
+    name: str
+
+
 WASTED: frozenset[str] = frozenset(
     ("failed", "retried", "interrupted", "idle", "idleSlots", "startTaskFailed", "unusable")
 )
@@ -98,12 +109,19 @@ class CostTable:
             self.unpriced[*line.kind, line.unpriced] += line.time
 
 
-def cost_table(days: Iterable[PricedDay], grouping: Grouping, sharing: Sharing, wanted: CostRange) -> CostTable:
+def is_of_jobs(grouping: Grouping | LabelGrouping) -> bool:
+    """Returns whether groups follow from jobs, whose costs are known by day only."""
+    return grouping in {"job", "schedule"} or (isinstance(grouping, LabelGrouping) and grouping.source == "metadata")
+
+
+def cost_table(
+    days: Iterable[PricedDay], grouping: Grouping | LabelGrouping, sharing: Sharing, wanted: CostRange
+) -> CostTable:
     """Returns the costs of days in steps of the range; jobs are known by day only."""
     found = CostTable()
     for day in days:
         name_of, start = _namer(day, grouping), wanted.step_of(day.since)
-        if grouping in {"job", "schedule"}:
+        if is_of_jobs(grouping):
             for line in day.job_lines(sharing):
                 found.groups[name_of(line)].steps[start].add(line)
             for line in day.pool_lines():
@@ -116,8 +134,10 @@ def cost_table(days: Iterable[PricedDay], grouping: Grouping, sharing: Sharing, 
     return found
 
 
-def _namer(day: PricedDay, grouping: Grouping) -> Callable[[CostLine], str]:
+def _namer(day: PricedDay, grouping: Grouping | LabelGrouping) -> Callable[[CostLine], str]:
     """Returns the function that names the group of a line."""
+    if isinstance(grouping, LabelGrouping):
+        return _label_namer(day.usage, grouping)
     jobs: Mapping[str, str] = {key: job.job_id for key, job in day.usage.jobs.items()} | {NO_JOB: NO_JOB}
     date = day.since.date().isoformat()
     namers: Mapping[Grouping, Callable[[CostLine], str]] = {
@@ -129,3 +149,16 @@ def _namer(day: PricedDay, grouping: Grouping) -> Callable[[CostLine], str]:
         "day": lambda _: date,
     }
     return namers[grouping]
+
+
+def _label_namer(day: UsageDay, grouping: LabelGrouping) -> Callable[[CostLine], str]:
+    """Returns the function that names the group of a line by a label; a line without it is in the group NO_JOB."""
+    name, nothing = grouping.name, dict[str, str]()
+    if grouping.source == "tag":
+        return lambda _: day.tags.get(name, NO_JOB)
+
+    def value(line: CostLine) -> str:
+        of_pool = day.pool_labels.get(line.pool, nothing).get(name, NO_JOB)
+        return day.job_labels.get(line.job, nothing).get(name, of_pool)
+
+    return value

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from shared.domain.core.labels import Labels
 from shared.domain.cost.busy_nodes import Outcome
 from shared.domain.prices.price_keys import LicenseKind, OperatingSystem, PriceKey
 
@@ -76,7 +77,8 @@ class UsageDay:
     """Usage by pool key and by job key; `day` is in days since 1970, `as_of` in milliseconds since 1970.
 
     `hours` are the units of pools by hour, and `jobs` those of jobs, both only where they were asked for. The first
-    `settled` hours stay as they are, and a final day isn't written again.
+    `settled` hours stay as they are, and a final day isn't written again. `pool_labels` and `job_labels` are metadata
+    by key, `tags` those of the account, as of the last roll-up of the day; `job_labels` come with `jobs`.
     """
 
     day: int
@@ -87,6 +89,9 @@ class UsageDay:
     settled: int = 0
     is_final: bool = False
     etag: str | None = None
+    pool_labels: Mapping[str, Labels] = field(default_factory=dict)
+    job_labels: Mapping[str, Labels] = field(default_factory=dict)
+    tags: Labels = field(default_factory=dict)
 
 
 def summed(many: Iterable[UnitsByKind]) -> UnitsByKind:

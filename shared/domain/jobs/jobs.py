@@ -1,6 +1,6 @@
 """A job as the Batch service describes it, and its stored state: its snapshot, generations and samples."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from shared.domain.core.keys import key_of
@@ -18,7 +18,10 @@ NO_RULES = JobRules()
 
 @dataclass(frozen=True, slots=True)
 class JobFacts:
-    """A job's own properties, named as in the Batch REST API; times are aware UTC."""
+    """A job's own properties, named as in the Batch REST API; times are aware UTC.
+
+    `metadata` has names and values of the setting COST_LABELS alone. Another value is no change of the job.
+    """
 
     id: str
     creation_time: datetime
@@ -32,6 +35,7 @@ class JobFacts:
     display_name: str | None = None
     terminate_reason: str | None = None
     rules: JobRules = NO_RULES
+    metadata: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
     def key(self) -> str:

@@ -1,4 +1,4 @@
 """Quotas of a Batch account: limits from Azure Resource Manager, use counted from pools, jobs and schedules.
 
-Imports accounts, core, findings, jobs and pools.
+Imports accounts, core, findings, jobs, pools and redaction.
 """

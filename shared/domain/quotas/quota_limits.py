@@ -1,11 +1,14 @@
 """The limits of an account, as Azure Resource Manager has them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import msgspec
+
+from shared.domain.core.labels import Labels, kept_labels
+from shared.domain.redaction.redaction import redacted
 
 USER_SUBSCRIPTION = "UserSubscription"
 
@@ -16,6 +19,7 @@ class QuotaLimits:
 
     Cores of accounts in the mode `UserSubscription` are limited by the subscription, whose quotas this answer lacks.
     `families` are dedicated cores by VM family in lower case; they hold only if `enforced`.
+    `tags` are those of the account with allowed names.
     """
 
     as_of: datetime
@@ -26,6 +30,7 @@ class QuotaLimits:
     jobs: int | None = None
     families: Mapping[str, int] = field(default_factory=dict)
     enforced: bool = False
+    tags: Labels = field(default_factory=dict)
 
     @property
     def is_user_subscription(self) -> bool:
@@ -52,6 +57,7 @@ class _Properties(msgspec.Struct, rename="camel"):
 
 class _Resource(msgspec.Struct):
     properties: _Properties
+    tags: dict[str, str] | None = None
 
 
 _DECODER = msgspec.json.Decoder(_Resource)
@@ -65,9 +71,10 @@ class AccountResource:
     host: str
 
 
-def account_resource(body: bytes, as_of: datetime) -> AccountResource:
-    """Returns the account in a response's body. Raises ValueError."""
-    found: _Properties = _DECODER.decode(body).properties
+def account_resource(body: bytes, as_of: datetime, labels: Collection[str] = ()) -> AccountResource:
+    """Returns the account in a response's body, with tags whose names are `labels`. Raises ValueError."""
+    resource: _Resource = _DECODER.decode(body)
+    found = resource.properties
     numbers: dict[str, Any] = {
         "dedicated_cores": found.dedicated_core_quota,
         "spot_cores": found.low_priority_core_quota,
@@ -77,7 +84,9 @@ def account_resource(body: bytes, as_of: datetime) -> AccountResource:
     families = {one.name.lower(): one.core_quota for one in found.dedicated_core_quota_per_vm_family or ()}
     if any(number is not None and number < 0 for number in (*numbers.values(), *families.values())):
         raise ValueError("A quota is below 0.")
+    kept = kept_labels((resource.tags or {}).items(), labels)
+    tags = {name: redacted(value) for name, value in kept.items()}
     limits = QuotaLimits(
-        as_of, found.pool_allocation_mode or "", families=families, enforced=bool(found.enforced), **numbers
+        as_of, found.pool_allocation_mode or "", families=families, enforced=bool(found.enforced), tags=tags, **numbers
     )
     return AccountResource(limits, (found.account_endpoint or "").lower().removeprefix("https://"))

@@ -1,6 +1,6 @@
 """Which accounts' quotas are read, and where."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -19,12 +19,13 @@ ENDPOINTS: Mapping[str, str] = {
 class QuotaSettings:
     """`ids` are those of accounts in Azure Resource Manager, by account id.
 
-    `local_url` serves accounts on this machine.
+    `local_url` serves accounts on this machine. `labels` are the names of tags that are kept.
     """
 
     reads: bool = True
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)
     local_url: str | None = None
+    labels: Collection[str] = ()
 
     def endpoint_of(self, account: Account) -> str | None:
         """Returns the address of Azure Resource Manager for an account; None for one on this machine without it."""

@@ -1,13 +1,13 @@
 """Answers about the costs of an account, from the stored usage of days and the prices of then."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
-from shared.domain.cost.cost_groups import CostGroup, CostTable, Grouping, cost_table
+from shared.domain.cost.cost_groups import CostGroup, CostTable, Grouping, LabelGrouping, cost_table, is_of_jobs
 from shared.domain.cost.cost_ranges import MAX_DAYS, CostRange, cost_range
 from shared.domain.cost.cost_summary import CostSummary, cost_summary, days_of_summary
 from shared.domain.cost.dear_tasks import DearTask
@@ -93,7 +93,10 @@ class CostQueries:
         prices: PriceQueries,
         *,
         leaves: LeafReader,
+        labels: Collection[str] = (),
     ) -> None:
+        """`labels` are the names of metadata and tags by whose values costs are grouped."""
+        self._labels = labels
         self._registry = registry
         self._leaves = leaves
         self._usage = usage
@@ -163,7 +166,7 @@ class CostQueries:
     async def of_account(
         self,
         account_id: str,
-        grouping: Grouping,
+        grouping: Grouping | LabelGrouping,
         sharing: Sharing,
         *,
         since: datetime | None = None,
@@ -173,7 +176,11 @@ class CostQueries:
         """Returns an account's costs in groups. Raises NotFoundError, HistoryRangeError, StorageError."""
         account = self._registry.account(account_id)
         wanted = cost_range(since, until, step, await self._registry.clock.now())
-        of_jobs = grouping in {"job", "schedule"}
+        if isinstance(grouping, LabelGrouping) and grouping.name not in self._labels:
+            raise HistoryRangeError(
+                f"Values of '{grouping.name}' aren't kept: name it in COST_LABELS.", target="groupBy"
+            )
+        of_jobs = is_of_jobs(grouping)
         if of_jobs and wanted.hourly:
             raise HistoryRangeError("Costs of jobs are known by day: leave the step out, or take P1D.", target="step")
         parts: tuple[Part, ...] = _JOBS if of_jobs else ("hours",) if wanted.hourly else ()

@@ -4,7 +4,7 @@ A day is made from what is stored, so making it once more gives the same. What i
 before: hours before a ledger begins, and jobs and tasks that were deleted since.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -27,6 +27,7 @@ from shared.domain.pools.pools import Pool
 from shared.domain.prices.price_settings import PriceSettings
 from shared.errors import CacheConflictError
 from shared.log import logger
+from shared.services.cost.day_labels import DayLabels
 from shared.services.cost.pool_days import pool_day
 from shared.services.cost.task_usage import TaskUsageReader, read_run_events
 from shared.services.tasks.leaf_reader import LeafReader
@@ -65,11 +66,17 @@ class UsageRollups:
     """The days of one process's accounts."""
 
     def __init__(
-        self, stores: Stores, leaves: LeafReader, settings: PriceSettings, events: EventStore | None = None
+        self,
+        stores: Stores,
+        leaves: LeafReader,
+        settings: PriceSettings,
+        events: EventStore | None = None,
+        labels: Collection[str] = (),
     ) -> None:
-        """`events` are None where Batch's event log isn't ingested."""
+        """`events` are None where Batch's event log isn't ingested, `labels` the names of labels that are kept."""
         self._stores = stores
         self._events = events
+        self._labels = DayLabels(stores, labels)
         self._leaves = leaves
         self._settings = settings
 
@@ -85,10 +92,11 @@ class UsageRollups:
         events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
         facts = {one.key: one.pool.facts for one in pools if one.pool}
         reader = TaskUsageReader(self._leaves, account, events, facts, to_milliseconds(now))
+        known, tags = [one.pool for one in pools if one.pool], await self._labels.tags(account)
         for before in open_days:
             made = await self._made(reader, before, pools, list(jobs.values()), to_milliseconds(now))
             with suppress(CacheConflictError):  # another host made it
-                await self._stores.usage_days.save(account.key, made)
+                await self._stores.usage_days.save(account.key, self._labels.labelled(made, known, jobs, tags))
 
     async def _pools(self, account: Account) -> list[_PoolNodes]:
         """Returns the pools with rows of nodes."""

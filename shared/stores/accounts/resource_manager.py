@@ -48,7 +48,7 @@ class ResourceManager:
         headers = {"User-Agent": f"batchscope/{VERSION}", "Accept": "application/json", **await self._sign_in(endpoint)}
         body = await self._body(URL(f"{endpoint}{resource_id}?api-version={_API_VERSION}"), headers)
         try:
-            return account_resource(body, now)
+            return account_resource(body, now, self._settings.labels)
         except ValueError as error:
             raise QuotaError(f"{endpoint} sent something else than a Batch account: {error}.") from error
 

@@ -65,7 +65,7 @@ class BatchAccount:
     """One account's jobs and tasks; `calls` counts the requests sent, for the customer's quota.
 
     Reads that may take very many requests must wait for `turns` before each. Pools and nodes are requested in the API
-    version `pool_version`.
+    version `pool_version`. Of jobs' metadata only items with names in `labels` are kept.
     """
 
     def __init__(
@@ -76,10 +76,13 @@ class BatchAccount:
         *,
         limit: timedelta = LIMIT,
         pool_version: str = API_VERSION,
+        labels: Collection[str] = (),
     ) -> None:
         self.account = account
         self.turns = turns
         self.pool_version = pool_version
+        self._labels = labels
+        self._job_fields = [*JOB_FIELDS, "metadata"] if labels else JOB_FIELDS
         self.calls = 0
         self._client = client
         self._limit = limit
@@ -94,6 +97,7 @@ class BatchAccount:
         calls_per_minute: int = 3000,
         limit: timedelta = LIMIT,
         pool_version: str = API_VERSION,
+        labels: Collection[str] = (),
     ) -> "BatchAccount":
         """Returns a connected account; `limit` is the time limit of one response.
 
@@ -119,7 +123,7 @@ class BatchAccount:
             read_timeout=limit.total_seconds(),
             use_env_settings=has_proxies(),
         )
-        return cls(account, client, LongReadRateLimit(calls), limit=limit, pool_version=pool_version)
+        return cls(account, client, LongReadRateLimit(calls), limit=limit, pool_version=pool_version, labels=labels)
 
     async def close(self) -> None:
         await self._client.close()
@@ -131,10 +135,10 @@ class BatchAccount:
         links, jobs = NextLinks(), list[JobFacts]()
         async with translated(self.account, "list jobs"):
             pages: Any = self._client.list_jobs(
-                filter=condition, select=JOB_FIELDS, max_results=PAGE, raw_response_hook=self._date_keeper(dates)
+                filter=condition, select=self._job_fields, max_results=PAGE, raw_response_hook=self._date_keeper(dates)
             ).by_page()
             async for page in pages:
-                jobs += [job_of(job) async for job in page]
+                jobs += [job_of(job, self._labels) async for job in page]
                 if links.is_repeat(pages.continuation_token):
                     raise RepeatedLinkError(self.account.endpoint, "list jobs")
         return JobPage(tuple(jobs), dates[0] if dates else None)
@@ -142,7 +146,8 @@ class BatchAccount:
     async def fetch_job(self, job_id: str) -> JobFacts:
         """Returns one job. Raises BatchMissingError if it doesn't exist, BatchError."""
         async with translated(self.account, f"get the job '{job_id}'", missing=NO_JOB):
-            return job_of(await self._client.get_job(job_id, raw_response_hook=self._date_keeper([])))
+            job = await self._client.get_job(job_id, raw_response_hook=self._date_keeper([]))
+            return job_of(job, self._labels)
 
     async def fetch_task_counts(self, job_id: str) -> tuple[TaskCounts, datetime | None]:
         """Returns Get Task Counts, where preparing tasks count as running, and its date.

@@ -1,11 +1,13 @@
 """Converts the Batch service's JSON of jobs and tasks. Field names: azure-batch 15.1, REST 2025-06-01."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 from azure.batch.models import BatchJob
 from msgspec import MsgspecError, Struct, field
 from msgspec.json import Decoder
 
+from shared.domain.core.labels import kept_labels
 from shared.domain.core.stamps import parse_milliseconds
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import JobFacts
@@ -114,8 +116,11 @@ class _Moments(dict[str | None, int]):
         return found
 
 
-def job_of(job: BatchJob) -> JobFacts:
-    """Returns a job's facts; the pool is the one it runs on, or else the one it names."""
+def job_of(job: BatchJob, labels: Collection[str] = ()) -> JobFacts:
+    """Returns a job's facts; the pool is the one it runs on, or else the one it names.
+
+    Of its metadata only items whose names are `labels` are kept.
+    """
     run = job.execution_info
     pool = (run.pool_id if run else None) or (job.pool_info.pool_id if job.pool_info else None)
     return JobFacts(
@@ -131,7 +136,13 @@ def job_of(job: BatchJob) -> JobFacts:
         display_name=redacted(job.display_name) if job.display_name else job.display_name,
         terminate_reason=redacted(run.termination_reason) if run and run.termination_reason else None,
         rules=_rules_of(job),
+        metadata=_metadata_of(job, labels),
     )
+
+
+def _metadata_of(job: BatchJob, labels: Collection[str]) -> tuple[tuple[str, str], ...]:
+    kept = kept_labels(((one.name, one.value) for one in job.metadata or ()), labels)
+    return tuple((name, redacted(value)) for name, value in kept.items())
 
 
 def _rules_of(job: BatchJob) -> JobRules:

@@ -128,6 +128,7 @@ def _row(account_key: str, job: Job) -> Row:
         **schema_of("job"),
         **columns_of(job.facts, _FACTS),
         **_rules_columns(job.facts.rules),
+        "metadata": orjson.dumps(job.facts.metadata).decode() if job.facts.metadata else None,
         "building": job.building,
         "buildingSince": job.building_since,
         **json_columns("retired", [[old.generation, old.since.timestamp()] for old in job.retired]),
@@ -204,7 +205,8 @@ def _plain(row: Row) -> dict[str, Any]:
     They name columns one by one, which is fast: an account has thousands of jobs.
     """
     return {
-        "facts": {field: row.get(name) for field, name in _FACTS.items()} | {"rules": _rules(row)},
+        "facts": {field: row.get(name) for field, name in _FACTS.items()}
+        | {"rules": _rules(row), "metadata": orjson.loads(row.get("metadata") or "[]")},
         "snapshot": _snapshot(row) if row.get("generation") else None,
         "building": row.get("building"),
         "building_since": row.get("buildingSince"),

@@ -59,8 +59,10 @@ async def test_jobs_and_schedules_beyond_their_quota_are_refused_until_one_compl
 
 async def test_the_management_plane_has_the_accounts_quotas(emulator: Running) -> None:
     await _set(emulator, dedicatedCoreQuota=40, poolQuota=7, familyCoreQuotas="standardDSv5Family=16")
+    await _set(emulator, accountTags="team=render stage=test")
     status, found, _ = await emulator.get(f"{_ID}/demo{_VERSION}")
     assert (status, found["name"], found["type"]) == (200, "demo", "Microsoft.Batch/batchAccounts")
+    assert found["tags"] == {"team": "render", "stage": "test"}
     assert found["properties"] == {
         "accountEndpoint": emulator.url.removeprefix("http://"),
         "provisioningState": "Succeeded",

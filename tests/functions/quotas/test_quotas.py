@@ -65,8 +65,6 @@ async def test_limits_are_those_of_the_resource_manager_and_use_is_that_of_the_a
         ("familyCores", "standarddsv5family"): (16, 12, 0.75),
         ("familyCores", "standardev3family"): (8, 0, 0.0),
     }
-    assert {one["reachedAt"] for one in body["value"]} == {None}
-    assert body["findings"] == []
     rows = list(csv.DictReader(io.StringIO((await world.get(f"{_PATH}?format=csv")).body)))
     assert [(row["quota"], row["limit"]) for row in rows] == [
         (one["quota"], str(one["limit"])) for one in body["value"]

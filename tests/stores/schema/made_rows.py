@@ -139,7 +139,7 @@ _RULES = JobRules(7, timedelta(hours=3), uses_task_dependencies=True, allows_pre
 JOB = Job(
     JobFacts(
         "Nightly:job-1", T0, "completed", _T1, "terminating", T0, _T1, "Pool Ä", -1000, "Shown", "AllTasksComplete",
-        _RULES,
+        _RULES, (("team", "render"),),
     ),
     SNAPSHOT, "g2", T0, (Retired("g0", T0),), finalized=True, dirty=True, deleted_at=_T3,
     ended=(JobSample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),), counters=_JOB_COUNTERS,
@@ -245,6 +245,9 @@ USAGE = UsageDay(
     {"job": JobDay("Job", _HELD, _HELD)},
     settled=3,
     is_final=True,
+    pool_labels={"pool": {"team": "render"}},
+    job_labels={"job": {"team": "film"}},
+    tags={"env": "prod"},
 )
 TASKS = [
     Task("Über", 3, 2, _MS, _MS, _MS, _MS, -1, ("UserError", "code"), 1, 2, 3, ("pool", "node")),
@@ -262,7 +265,7 @@ async def write_all(tables: Tables) -> None:
     images = SupportedImages(T0, (image, gone), problem="problem")
     await SupportedImageStore(tables).save(ACCOUNT, images)
     await UsageDayStore(tables).save("demo", USAGE)
-    limits = QuotaLimits(T0, "BatchService", 100, 50, 20, 300, {"standarddsv5family": 32}, enforced=True)
+    limits = QuotaLimits(T0, "BatchService", 100, 50, 20, 300, {"standarddsv5family": 32}, True, {"env": "prod"})
     quotas = StoredQuotas(limits, T0, "reason", {20_000: {QuotaKey("familyCores", "standarddsv5family"): 16}})
     await QuotaStore(tables).save(ACCOUNT, quotas)
     await BudgetStore(tables).save(ACCOUNT, Budget("Render", "pool", "Pool", Decimal("12.5"), "USD", T0))

@@ -10,7 +10,7 @@ from shared.domain.cost.waste.rules import waste_found
 from shared.domain.cost.waste.time_cost import TimeCost
 from shared.domain.findings.finding import Amount, Scope
 from shared.domain.pools.pools import Pool
-from tests.domain.cost.waste_days import HOUR, OWN, SPOT, UNPRICED, Hours, evidence, pool
+from tests.domain.cost.waste.waste_days import HOUR, OWN, SPOT, UNPRICED, Hours, evidence, pool
 
 
 def found(e: WasteEvidence) -> dict[str, Waste]:

@@ -13,7 +13,7 @@ from shared.domain.cost.waste.time_cost import TimeCost
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.nodes import NodeSummary
 from shared.domain.pools.pools import NodesSnapshot
-from tests.domain.cost.waste_days import HOUR, NOW, OWN, SPOT, TODAY, UNPRICED, day, evidence, pool
+from tests.domain.cost.waste.waste_days import HOUR, NOW, OWN, SPOT, TODAY, UNPRICED, day, evidence, pool
 
 IDLE = {hour: {OWN: {"idle": 2.0}} for hour in range(24)}
 
