@@ -12,6 +12,7 @@ from shared.domain.cost.waste.idle_weekends import idle_weekend
 from shared.domain.cost.waste.interrupted_runs import interrupted_runs
 from shared.domain.cost.waste.oversized_pools import oversized_pool
 from shared.domain.cost.waste.preempted_runs import preempted_runs
+from shared.domain.cost.waste.retried_runs import retried_runs
 from shared.domain.cost.waste.spot_instead import spot_instead
 from shared.domain.cost.waste.starts_without_runs import starts_without_runs
 
@@ -24,6 +25,7 @@ _OF_POOLS: tuple[Callable[[WasteEvidence, PoolWindow], Waste | None], ...] = (
     idle_slots,
     interrupted_runs,
     preempted_runs,
+    retried_runs,
     spot_instead,
 )
 

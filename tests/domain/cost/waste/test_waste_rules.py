@@ -97,6 +97,12 @@ def test_runs_without_a_result_are_named_apart_for_dedicated_and_spot_nodes(kind
     assert of_pool(lost)[rule].finding.evidence["interruptedShare"] == 25
 
 
+def test_runs_that_were_retried_are_named_from_an_hour_of_nodes_on() -> None:
+    one = of_pool({1: {OWN: {"succeeded": 1.0}, SPOT: {"retried": 1.0}}})["retriedRuns"]
+    assert (one.cost.time, one.finding.evidence["retriedShare"]) == (7 * HOUR, 50)
+    assert "retriedRuns" not in of_pool({1: {OWN: {"succeeded": 1.0, "retried": 0.1}}})
+
+
 def test_slots_of_which_a_third_is_free_are_named_and_a_quarter_is_not() -> None:
     one = of_pool({1: {OWN: {"succeeded": 2.0, "idleSlots": 1.0}}}, slots=4)["idleSlots"]
     assert one.finding.evidence["idleShare"] == 33

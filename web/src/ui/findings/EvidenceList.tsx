@@ -53,6 +53,7 @@ const LABELS = new Map([
   ["reports", "reports of nodes"],
   ["requeuesWithoutJob", "requeues of unknown cause"],
   ["requiredSlots", "slots of the largest task"],
+  ["retriedShare", "retried, in percent"],
   ["runTime", "time with tasks"],
   ["samples", "samples of busy nodes"],
   ["share", "share of slots that become free"],
