@@ -1,7 +1,8 @@
 """How long nodes ran tasks, and for how long tasks held slots, within one window: from tasks' stamps.
 
 Nodes' states that last less than a poll are invisible, so busy time comes from the start and end of runs of
-tasks. The runs on a node overlap where it has several slots: the node is busy for the length of their union.
+tasks. The runs on a node overlap where it has several slots: the node is busy for the length of their union. A run of a
+multi-instance task takes place on several nodes, of which only the primary's is named.
 """
 
 from bisect import bisect_left, bisect_right
@@ -59,12 +60,14 @@ class TaskUsage:
     """Sums over the runs of many jobs within a window, in milliseconds.
 
     `has_one_slot` says of a pool, by id, that each of its nodes runs one task at a time: then the runs on a node don't
-    overlap, and only their sum is kept.
+    overlap, and only their sum is kept. `others` is how long nodes that aren't named ran multi-instance tasks, by the
+    node of the primary; as such tasks have nodes for themselves, their runs don't overlap either.
     """
 
     window: Window
     has_one_slot: Callable[[str], bool]
     slots: Counter[SlotHolder] = field(default_factory=Counter)
+    others: Counter[Node] = field(default_factory=Counter)
     _sums: Counter[Node] = field(default_factory=Counter)
     _unions: defaultdict[Node, UnionOfIntervals] = field(default_factory=lambda: defaultdict(UnionOfIntervals))
 
@@ -73,20 +76,22 @@ class TaskUsage:
         for run in runs:
             self.add(job, run, outcome_of(run))
 
-    def add(self, job: str, run: Run, outcome: Outcome) -> None:
-        """Adds any run."""
+    def add(self, job: str, run: Run, outcome: Outcome, instances: int = 1) -> None:
+        """Adds any run, which takes place on as many nodes as its task has instances."""
         part = self.window.clipped(run)
         if part is None:
             return
         start, end = part
-        self.slots[SlotHolder(job, run.node, outcome)] += (end - start) * run.slots
+        self.slots[SlotHolder(job, run.node, outcome)] += (end - start) * run.slots * instances
+        if instances > 1:
+            self.others[run.node] += (end - start) * (instances - 1)
         if self.has_one_slot(run.node[0]):
             self._sums[run.node] += end - start
         else:
             self._unions[run.node].add(start, end)
 
     def busy(self) -> Mapping[Node, int]:
-        """Returns how long each node ran any task."""
+        """Returns how long each named node ran any task."""
         return {**self._sums, **{node: union.length for node, union in self._unions.items()}}
 
 
@@ -114,8 +119,8 @@ class TaskUsageByHour:
         for run in runs:
             self.add(job, run, outcome_of(run))
 
-    def add(self, job: str, run: Run, outcome: Outcome) -> None:
+    def add(self, job: str, run: Run, outcome: Outcome, instances: int = 1) -> None:
         """Adds any run to the hours in which it was."""
         last = (self._known if run.end is None else run.end) // HOUR
         for hour in range(max(run.start // HOUR, self._range.start), min(last + 1, self._range.stop)):
-            self.hours[hour].add(job, run, outcome)
+            self.hours[hour].add(job, run, outcome, instances)

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import get_args
 
 from shared.domain.core.keys import key_of
@@ -59,7 +60,10 @@ class DayTasks:
 
 
 def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds], *, settled: int) -> DayTasks:
-    """Returns sums of a day's runs; `kinds` are those of the nodes of known pools, by pool key."""
+    """Returns sums of a day's runs; `kinds` are those of the nodes of known pools, by pool key.
+
+    All nodes of a multi-instance task are taken to be of the primary's kind.
+    """
     pools = defaultdict[str, defaultdict[tuple[int, NodeKind], TaskTime]](lambda: defaultdict(TaskTime))
     jobs = defaultdict[str, Counter[JobUsageKey]](Counter), defaultdict[str, Counter[JobUsageKey]](Counter)
     nothing = NodeKinds()
@@ -69,7 +73,7 @@ def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds], *, settled
             kind = kinds.get(pool, nothing).of(node_id)
             pools[pool][hour % HOURS, kind].held[outcome] += units
             jobs[hour % HOURS >= settled][job][JobUsageKey(pool, kind, outcome)] += units
-        for (pool_id, node_id), busy in found.busy().items():
+        for (pool_id, node_id), busy in chain(found.busy().items(), found.others.items()):
             pool = key_of(pool_id)
             pools[pool][hour % HOURS, kinds.get(pool, nothing).of(node_id)].busy += busy
     return DayTasks(pools, *jobs)

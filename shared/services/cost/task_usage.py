@@ -6,15 +6,15 @@ are read once for all days, in one range.
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
-from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour
+from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour, outcome_of
 from shared.domain.cost.runs.node_runs import NodeRuns
-from shared.domain.cost.runs.run_events import RunEvent, RunEvents, TaskEvents
+from shared.domain.cost.runs.run_events import RunEvent, RunEvents, TaskEvents, instances_of
 from shared.domain.cost.runs.task_attempts import attempts
 from shared.domain.jobs.jobs import Job
 from shared.domain.leaves.leaf_summaries import remembered
@@ -24,11 +24,12 @@ from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.domain.timeline.timeline import Run, runs_of
 from shared.errors import CacheConflictError, NotFoundError, UnreadableError
 from shared.log import logger
+from shared.services.cost.long_runs import LongRuns
 from shared.services.tasks.leaf_reader import LeafReader, Slice, Wanted
 from shared.stores.events import EventStore
 
 _LOG = logger(__name__)
-_LOOK_BACK = timedelta(hours=6) // timedelta(milliseconds=1)
+LOOK_BACK = timedelta(hours=6) // timedelta(milliseconds=1)
 """How long a run may take that its end or next start alone doesn't show: its start is looked for so far back."""
 _FRESH = timedelta(minutes=5) // timedelta(milliseconds=1)
 """For so long a task that started may be missing in the cache, as no poll has seen it yet."""
@@ -43,7 +44,7 @@ async def read_run_events(store: EventStore | None, account_key: str, first_hour
     found = RunEvents()
     if store is None:
         return found
-    first, last = (first_hour * HOUR - _LOOK_BACK) // MINUTE, now // MINUTE + 1
+    first, last = (first_hour * HOUR - LOOK_BACK) // MINUTE, now // MINUTE + 1
     async for minute, events in store.minutes(account_key, first, last):
         found.take(events)
         if found.count > _MAX_EVENTS and minute > first:
@@ -61,6 +62,7 @@ class TaskUsageReader:
     events: RunEvents
     pools: Mapping[str, PoolFacts]
     now: int
+    long_runs: LongRuns
 
     def slots_of(self, pool_id: str) -> int:
         """Returns how many slots each node of a pool has, 0 for an unknown one."""
@@ -69,14 +71,16 @@ class TaskUsageReader:
 
     async def read(self, usage: TaskUsageByHour, jobs: Sequence[Job], hours: range) -> None:
         """Adds the runs of stored jobs, and of jobs that only events show, within hours since 1970."""
-        found = _Found(usage, NodeRuns(self.slots_of))
         since = hours.start * HOUR
+        found = _Found(usage, NodeRuns(self.slots_of), since)
         for job in jobs:
             if _may_have_run(job, hours) or self.events.has_since(job.key, since):
                 await self._add_job(found, job, self.events.of_job(job.key), hours)
         for key in self.events.jobs.keys() - {job.key for job in jobs}:
             self._add_rest(found, key, self.events.of_job(key), None)
         found.add_retried()
+        for job_key, run in found.long:
+            usage.add(job_key, run, outcome_of(run), await self.long_runs.instances(job_key, run))
 
     async def _add_job(self, found: "_Found", job: Job, events: TaskEvents, hours: range) -> None:
         gone = to_milliseconds(job.deleted_at) if job.deleted_at else None
@@ -88,7 +92,7 @@ class TaskUsageReader:
                     if left:
                         self._add_part(found, job.key, part, left, gone)
                     else:
-                        found.usage.take(job.key, _until(runs_of(part.leaf, part.places), gone))
+                        self._take(found, job.key, _until(runs_of(part.leaf, part.places), gone))
         except (CacheConflictError, NotFoundError, UnreadableError) as error:
             _LOG.warning("The usage of %s in %s lacks tasks: %s", job.facts.id, self.account.id, error)
         self._add_rest(found, job.key, left, gone)
@@ -102,8 +106,16 @@ class TaskUsageReader:
             self._add_attempts(found, job, left.pop(part.leaf.keys[at]), task, gone)
         begin = part.places.start
         for at in (*places, part.places.stop):
-            found.usage.take(job, _until(runs_of(part.leaf, range(begin, at)), gone))
+            self._take(found, job, _until(runs_of(part.leaf, range(begin, at)), gone))
             begin = at + 1
+
+    def _take(self, found: "_Found", job: str, runs: Iterable[Run]) -> None:
+        """Adds the runs of tasks without events; of those that may take place on several nodes, only notes them."""
+        if self.long_runs.is_needed:
+            known = list(runs)
+            found.long.extend((job, run) for run in known if self.long_runs.concerns(run, found.since))
+            runs = (run for run in known if not self.long_runs.concerns(run, found.since))
+        found.usage.take(job, runs)
 
     def _add_rest(self, found: "_Found", job: str, left: TaskEvents, gone: int | None) -> None:
         """Adds the runs of tasks that aren't cached."""
@@ -111,14 +123,16 @@ class TaskUsageReader:
             self._add_attempts(found, job, events, None, gone)
 
     def _add_attempts(
-        self, found: "_Found", job: str, events: Iterable[RunEvent], task: Task | None, gone: int | None
+        self, found: "_Found", job: str, events: Sequence[RunEvent], task: Task | None, gone: int | None
     ) -> None:
+        instances = instances_of(events)
         for run, outcome in attempts(events, task, self.now - _FRESH):
             pool, node = run.node
             facts = self.pools.get(key_of(pool))
             known = run._replace(node=(facts.id if facts else pool, node))
             (ended,) = _until((known,), gone)
-            found.add(job, ended, "interrupted" if run.end is None and ended.end is not None else outcome)
+            known_outcome: Outcome = "interrupted" if run.end is None and ended.end is not None else outcome
+            found.add(job, ended, known_outcome, instances)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +141,17 @@ class _Found:
 
     usage: TaskUsageByHour
     nodes: NodeRuns
+    since: int
+    long: list[tuple[str, Run]] = field(default_factory=list)
 
-    def add(self, job: str, run: Run, outcome: Outcome) -> None:
-        self.nodes.add(job, run, outcome)
+    def add(self, job: str, run: Run, outcome: Outcome, instances: int) -> None:
+        self.nodes.add(job, run, outcome, instances)
         if outcome != "retried":
-            self.usage.add(job, run, outcome)
+            self.usage.add(job, run, outcome, instances)
 
     def add_retried(self) -> None:
-        for job, run in self.nodes.retried():
-            self.usage.add(job, run, "retried")
+        for job, run, instances in self.nodes.retried():
+            self.usage.add(job, run, "retried", instances)
 
 
 def _until(runs: Iterable[Run], gone: int | None) -> Iterable[Run]:

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.cost.busy_nodes import SlotHolder, TaskUsage, UnionOfIntervals
+from shared.domain.cost.busy_nodes import SlotHolder, TaskUsage, UnionOfIntervals, outcome_of
 from shared.domain.tasks.tasks import FAILURE, NO_RESULT, SUCCESS
 from shared.domain.timeline.timeline import Run, Window
 
@@ -29,23 +29,28 @@ def _runs(draw: st.DrawFn) -> Run:
     return Run(start, "t", end, result, draw(st.integers(1, 3)) if node[0] == "wide" else 1, node)
 
 
-@given(st.lists(st.tuples(st.sampled_from("ab"), _runs())), _TIME, st.integers(1, 40), st.integers(0, 90))
+_RUNS = st.lists(st.tuples(st.sampled_from("ab"), _runs(), st.integers(1, 4)))
+
+
+@given(_RUNS, _TIME, st.integers(1, 40), st.integers(0, 90))
 def test_slots_and_busy_time_are_those_of_each_millisecond(
-    runs: list[tuple[str, Run]], begin: int, length: int, known: int
+    runs: list[tuple[str, Run, int]], begin: int, length: int, known: int
 ) -> None:
     usage = TaskUsage(Window(begin, begin + length, known), lambda pool: pool == "narrow")
-    for job, run in runs:
-        usage.take(job, [run])
-    held, busy = Counter[str](), Counter[tuple[str, str]]()
+    for job, run, instances in runs:
+        usage.add(job, run, outcome_of(run), instances)
+    held, busy, others = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     sets: dict[tuple[str, str], set[int]] = {}
-    for job, run in runs:
+    for job, run, instances in runs:
         shown = range(max(run.start, begin), min(known if run.end is None else run.end, begin + length))
-        held[job] += len(shown) * run.slots
+        held[job] += len(shown) * run.slots * instances
+        others[run.node] += len(shown) * (instances - 1)
         sets.setdefault(run.node, set()).update(shown)
         busy[run.node] += len(shown)
     assert {job: units for job, units in held.items() if units} == _by_job(usage)
     for node, time in usage.busy().items():
         assert time == (busy[node] if node[0] == "narrow" else len(sets[node]))
+    assert +usage.others == +others
 
 
 def test_a_run_counts_by_its_outcome() -> None:

@@ -93,3 +93,44 @@ async def test_a_job_that_came_and_went_between_two_polls_has_its_cost(world: Wo
     assert (await world.get("accounts/demo/jobs/flash")).status == 404
     shown: dict[str, Any] = await _shown(world, "Flash")
     assert shown == {"succeeded": pytest.approx(_true(world, "Flash")["succeeded"], abs=2)}
+
+
+async def test_a_multi_instance_task_holds_the_slots_of_all_of_its_nodes(world: World, writer: LogWriter) -> None:
+    await add_pool(world.batch, "connected", nodes=5, slots=1, connected=True)
+    await _pass(world, writer, 3)
+    await add_job(world.batch, "Wide", pool="connected")
+    await add_job(world.batch, "narrow", pool="connected")
+    await add_tasks(world.batch, 2, job="Wide", command="sleep 900", instances=3)
+    await add_tasks(world.batch, 2, job="narrow", command="sleep 300; exit 1", retries=1)
+    await _pass(world, writer, 12)
+    early = await _shown(world, "Wide")
+    assert early == {"running": pytest.approx(_true(world, "Wide")["running"], rel=0.01)}
+    await _pass(world, writer, 30)
+    for job in ("Wide", "narrow"):
+        true = _true(world, job)
+        assert await _shown(world, job) == {name: pytest.approx(true[name], rel=0.01) for name in true}
+    assert _true(world, "Wide")["succeeded"] == pytest.approx(2 * 3 * 900, rel=0.01)
+    query = f"from={_today(world)}&groupBy=pool"
+    groups = (await world.get(f"accounts/demo/cost?{query}")).body["value"]
+    (pool,) = (one["cost"]["nodeSeconds"] for one in groups if one["name"] == "connected")
+    held = _true(world, "Wide") + _true(world, "narrow")
+    assert {name: pool[name] for name in held} == {name: pytest.approx(held[name], rel=0.01) for name in held}
+    assert pool.get("unattributed", 0) < 0.01 * held.total()
+
+
+async def test_a_multi_instance_task_that_runs_for_long_holds_its_slots_all_the_time(
+    world: World, writer: LogWriter
+) -> None:
+    await add_pool(world.batch, "lasting", nodes=4, slots=1, connected=True)
+    await _pass(world, writer, 3)
+    for job, instances in (("Lasting", 3), ("single", 0)):
+        await add_job(world.batch, job, pool="lasting")
+        await add_tasks(world.batch, 1, job=job, command="sleep 43200", instances=instances)
+    await _pass(world, writer, 3)
+    for hour in range(13):
+        world.advance(3600)
+        await writer.flush()
+        await world.app.fire("tick")
+        for job in ("Lasting", "single"):
+            shown, true = sum((await _shown(world, job)).values()), _true(world, job).total()
+            assert shown == pytest.approx(true, rel=0.01), f"{job} after {hour + 1} hours"

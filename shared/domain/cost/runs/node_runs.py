@@ -16,12 +16,13 @@ _NEVER = 1 << 62
 
 
 class _NodeRun(NamedTuple):
-    """A run of a job; a retried one ended at `end` at the latest."""
+    """A run of a job; a retried one ended at `end` at the latest. Its task has so many instances."""
 
     job: str
     run: Run
     end: int
     is_retried: bool
+    instances: int
 
 
 class NodeRuns:
@@ -31,21 +32,22 @@ class NodeRuns:
         self._slots_of = slots_of
         self._nodes: defaultdict[Node, list[_NodeRun]] = defaultdict(list)
 
-    def add(self, job: str, run: Run, outcome: Outcome) -> None:
-        """Adds a run of a job, given by its key."""
+    def add(self, job: str, run: Run, outcome: Outcome, instances: int = 1) -> None:
+        """Adds a run of a job, given by its key; of a multi-instance task, the run of its primary."""
         is_retried = outcome == "retried"
         end = _NEVER if run.end is None else run.end if is_retried else run.end - _CLOCKS
-        self._nodes[run.node].append(_NodeRun(job, run, max(end, run.start + 1), is_retried))
+        self._nodes[run.node].append(_NodeRun(job, run, max(end, run.start + 1), is_retried, instances))
 
-    def retried(self) -> Iterator[tuple[str, Run]]:
-        """Yields all retried runs with their jobs; they end when others took their slots, if that was earlier."""
+    def retried(self) -> Iterator[tuple[str, Run, int]]:
+        """Yields jobs, retried runs and instances; the runs end when others took their slots, if that was earlier."""
         for node, runs in self._nodes.items():
             if any(one.is_retried for one in runs):
                 slots = self._slots_of(node[0])
                 ends = _ends(runs, slots) if slots else {}
                 for number, one in enumerate(runs):
                     if one.is_retried:
-                        yield one.job, one.run._replace(end=min(ends.get(number, one.end), one.run.end or one.end))
+                        end = min(ends.get(number, one.end), one.run.end or one.end)
+                        yield one.job, one.run._replace(end=end), one.instances
 
 
 def _ends(runs: list[_NodeRun], slots: int) -> dict[int, int]:

@@ -21,7 +21,10 @@ _STEPS: Mapping[str, Step] = {
 
 
 class RunEvent(NamedTuple):
-    """An event of a run; times are milliseconds since 1970, 0 where it doesn't say them. `at` is when it was logged."""
+    """An event of a run; times are milliseconds since 1970, 0 where it doesn't say them. `at` is when it was logged.
+
+    A multi-instance task runs on as many nodes as it has `instances`, and `node` is that of its primary.
+    """
 
     at: int
     step: Step
@@ -31,6 +34,7 @@ class RunEvent(NamedTuple):
     retries: int
     slots: int
     node: Node
+    instances: int = 1
 
 
 type TaskEvents = Mapping[str, list[RunEvent]]
@@ -79,7 +83,13 @@ def _run_event(event: BatchEvent, step: Step) -> RunEvent:
         _number(field_of(run, "retryCount"), 0),
         _number(field_of(event.properties, "requiredSlots"), 1),
         (event.pool or "", event.node or ""),
+        _number(field_of(event.properties, "multiInstanceSettings", "numberOfInstances"), 1),
     )
+
+
+def instances_of(events: Iterable[RunEvent]) -> int:
+    """Returns on how many nodes each run of a task takes place, 1 where its events don't say it."""
+    return max((event.instances for event in events), default=1)
 
 
 def _time(found: object) -> int:

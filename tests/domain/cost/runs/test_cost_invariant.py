@@ -19,7 +19,7 @@ from shared.domain.cost.cost_ranges import CostRange
 from shared.domain.cost.day_rollups import NodeKinds, day_tasks, hours_of, kept_hours, kept_jobs, settled_hours
 from shared.domain.cost.day_rollups import usage_by_hour as made_hours
 from shared.domain.cost.priced_days import PricedDay, Sharing
-from shared.domain.cost.runs.run_events import RunEvent
+from shared.domain.cost.runs.run_events import RunEvent, instances_of
 from shared.domain.cost.runs.task_attempts import attempts
 from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, PoolDay, UsageDay, summed
 from shared.domain.nodes.nodes import Node
@@ -101,15 +101,19 @@ class CostMachine(RuleBasedStateMachine):
         one = self.pools[pool]
         one.ledger, one.as_of = UsageLedger(self.at, self.at), self.at
 
-    @rule(job=_JOBS, number=_NAMES, pool=_POOLS, node=st.integers(0, 1), slots=st.integers(1, 4), logged=st.booleans())
-    def start(self, job: str, number: int, pool: str, node: int, slots: int, *, logged: bool) -> None:
+    @rule(job=_JOBS, number=_NAMES, pool=_POOLS, node=st.integers(0, 1), width=st.integers(1, 4), logged=st.booleans())
+    def start(self, job: str, number: int, pool: str, node: int, width: int, *, logged: bool) -> None:
+        """Starts a task with some slots of a node, or in the pool of one slot a multi-instance task on some nodes."""
         name, place = f"t{number}", (pool, f"n{node}_{'d' if number else 'p'}")
         old = self.tasks[job].get(name)
         if old and old.state == RUNNING:
             return
-        held, retries = min(slots, _SLOTS[pool]), old.retries if old else 0
+        held, retries = min(width, _SLOTS[pool]), old.retries if old else 0
+        instances = 1 if held > 1 else width
         self.tasks[job][name] = Task(name, RUNNING, start=self.at, slots=held, node=place, retries=retries)
-        self._log(job, name, RunEvent(self.at, "start", self.at, 0, SUCCESS, retries, held, place), logged=logged)
+        self._log(
+            job, name, RunEvent(self.at, "start", self.at, 0, SUCCESS, retries, held, place, instances), logged=logged
+        )
 
     @rule(job=_JOBS, number=_NAMES, how=st.sampled_from(("succeeds", "fails", "retries", "requeues")), age=_NAMES)
     def end(self, job: str, number: int, how: str, age: int) -> None:
@@ -154,7 +158,7 @@ class CostMachine(RuleBasedStateMachine):
         usage = TaskUsageByHour(hours, min(self.at, _START + DAY), lambda pool: _SLOTS.get(pool) == 1)
         for (job, name), events in self._all_events().items():
             for run, outcome in attempts(events, self.tasks[job].get(name), self.at - 300_000):
-                usage.add(job, run, outcome)
+                usage.add(job, run, outcome, instances_of(events))
         tasks = day_tasks(usage, {name: one.kinds() for name, one in self.pools.items()}, settled=settled)
         found, pools = dict(before.hours), dict[str, PoolDay]()
         for name, one in self.pools.items():

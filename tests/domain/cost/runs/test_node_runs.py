@@ -21,7 +21,7 @@ def _retried(*runs: tuple[Run, Outcome], slots: int = 4) -> list[tuple[str, Run]
     nodes = NodeRuns(lambda pool: slots if pool == "p" else 0)
     for number, (run, outcome) in enumerate(runs):
         nodes.add(str(number), run, outcome)
-    return sorted(nodes.retried())
+    return sorted((job, run) for job, run, _ in nodes.retried())
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_nothing_is_over_earlier_on_nodes_whose_slots_are_unknown() -> None:
     nodes = NodeRuns(lambda _: 0)
     for number in range(9):
         nodes.add(str(number), run, "retried")
-    assert {end.end for _, end in nodes.retried()} == {900_000}
+    assert {end.end for _, end, _ in nodes.retried()} == {900_000}
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60), st.integers(1, 2), st.booleans()), max_size=12))

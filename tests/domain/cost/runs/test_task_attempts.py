@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import format_stamp, from_milliseconds
-from shared.domain.cost.runs.run_events import RunEvent, RunEvents
+from shared.domain.cost.runs.run_events import RunEvent, RunEvents, instances_of
 from shared.domain.cost.runs.task_attempts import attempts
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RUNNING, SUCCESS, Task
@@ -170,3 +170,16 @@ def test_events_are_read_as_the_log_has_them(result: str | None) -> None:
     assert from_milliseconds(event.start) == at
     assert (event.end - event.start, event.slots, event.retries, event.node) == (9000, 3, 2, ("Pool", "n1"))
     assert event.result == (FAILURE if result and result.lower() == "failure" else SUCCESS)
+
+
+@pytest.mark.parametrize(
+    ("settings", "instances"),
+    [({"numberOfInstances": 4}, 4), ({"NumberOfInstances": 1}, 1), ({"numberOfInstances": 0}, 1), (None, 1)],
+)
+def test_any_event_of_a_task_says_on_how_many_nodes_it_runs(settings: dict[str, int] | None, instances: int) -> None:
+    at = datetime(2026, 11, 3, 10, tzinfo=UTC)
+    found = RunEvents()
+    for properties in ({"multiInstanceSettings": settings}, {}):
+        found.take([BatchEvent(at, "TaskStartEvent", "job", "t", "pool", "n1", properties, b"")])
+    assert instances_of(found.of_job(key_of("job"))["t"]) == instances
+    assert instances_of([]) == 1
