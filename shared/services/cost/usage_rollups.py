@@ -27,11 +27,8 @@ from shared.domain.pools.pools import Pool
 from shared.domain.prices.price_settings import PriceSettings
 from shared.errors import CacheConflictError
 from shared.log import logger
-<<<<<<< HEAD
 from shared.services.cost.day_labels import DayLabels
-=======
 from shared.services.cost.long_runs import LongRuns
->>>>>>> Find on how many nodes tasks run that started long ago
 from shared.services.cost.pool_days import pool_day
 from shared.services.cost.task_usage import LOOK_BACK, TaskUsageReader, read_run_events
 from shared.services.tasks.leaf_reader import LeafReader
@@ -95,13 +92,9 @@ class UsageRollups:
         first = min(day.day * HOURS + day.settled for day in open_days)
         events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
         facts = {one.key: one.pool.facts for one in pools if one.pool}
-<<<<<<< HEAD
-        reader = TaskUsageReader(self._leaves, account, events, facts, to_milliseconds(now))
-        known, tags = [one.pool for one in pools if one.pool], await self._labels.tags(account)
-=======
         long_runs = LongRuns(self._events, account.key, facts, first * HOUR - LOOK_BACK)
         reader = TaskUsageReader(self._leaves, account, events, facts, to_milliseconds(now), long_runs)
->>>>>>> Find on how many nodes tasks run that started long ago
+        known, tags = [one.pool for one in pools if one.pool], await self._labels.tags(account)
         for before in open_days:
             made = await self._made(reader, before, pools, list(jobs.values()), to_milliseconds(now))
             with suppress(CacheConflictError):  # another host made it
