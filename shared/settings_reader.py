@@ -4,14 +4,13 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from shared.domain.accounts.account_roles import AccountRoles, parse_account_roles
 from shared.domain.accounts.accounts import Account, is_account_name, is_loopback, parse_accounts
-from shared.domain.core.labels import label_names
 from shared.domain.core.storage_texts import (
     account_of_address,
     account_of_string,
@@ -142,11 +141,7 @@ class SettingsReader:
             return ()
         from shared.domain.retirements.announcements import announcements_of
 
-        try:
-            return announcements_of(text)
-        except ValueError as error:
-            self.problems.append(f"RETIREMENTS: {str(error).removesuffix('.')}")
-            return ()
+        return self._checked("RETIREMENTS", lambda: announcements_of(text), ())
 
     def currency(self) -> str:
         return self._matching("PRICE_CURRENCY", "USD", "[A-Z]{3}", "three capital letters, like EUR")
@@ -180,19 +175,16 @@ class SettingsReader:
             return ()
         from shared.domain.prices.price_file import price_entries
 
-        try:
-            return price_entries(text, currency, has_retail=source == "both")
-        except ValueError as error:
-            self.problems.append(f"PRICE_FILE: {str(error).removesuffix('.')}")
-            return ()
+        return self._checked("PRICE_FILE", lambda: price_entries(text, currency, has_retail=source == "both"), ())
 
     def cost_labels(self) -> tuple[str, ...]:
         """Returns the names of metadata and tags whose values are kept, to group costs by."""
-        try:
-            return label_names(self.text("COST_LABELS"))
-        except ValueError as error:
-            self.problems.append(f"COST_LABELS: {error}")
+        text = self.text("COST_LABELS")
+        if not text:
             return ()
+        from shared.domain.core.labels import label_names
+
+        return self._checked("COST_LABELS", lambda: label_names(text), ())
 
     def storage(self) -> StorageAddress:
         """Returns the host's storage account, with the app's tables and queues."""
@@ -277,6 +269,14 @@ class SettingsReader:
             return text
         self.problems.append(f"{name}: '{text}' is none of {', '.join(choices)}")
         return choices[0]
+
+    def _checked[T](self, name: str, read: Callable[[], T], default: T) -> T:
+        """Returns what `read` returns, else the default and a problem with the text of its ValueError."""
+        try:
+            return read()
+        except ValueError as error:
+            self.problems.append(f"{name}: {str(error).removesuffix('.')}")
+            return default
 
     def _matching(self, name: str, default: str, pattern: str, form: str) -> str:
         """Returns a text that matches a pattern, else the default and a problem that names the form."""
