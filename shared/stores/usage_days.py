@@ -51,12 +51,13 @@ class UsageDayStore:
 
         A day that can't be read is left out, and logged.
         """
-        letters = [_POOLS, *(_LETTERS[part] for part in parts)]
         months = [list(some) for _, some in groupby(days, _month)]
-        reads = (self._read(account_key, letter, month) for letter in letters for month in months)
         found: dict[int, UsageDay] = {}
-        for row in (row for rows in await asyncio.gather(*reads) for row in rows):
-            _take(found, row)
+        # Rows with the ETag come first: if another host writes meanwhile, what is written after this read conflicts.
+        for letters in ([_POOLS], [_LETTERS[part] for part in parts]):
+            reads = (self._read(account_key, letter, month) for letter in letters for month in months)
+            for row in (row for rows in await asyncio.gather(*reads) for row in rows):
+                _take(found, row)
         return found
 
     async def save(self, account_key: str, day: UsageDay) -> None:

@@ -1,15 +1,23 @@
 """Usage of days in Table Storage: written together, read by month and part, deleted by day."""
 
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
 from shared.errors import CacheConflictError
-from shared.stores.tables.tables import Tables
+from shared.stores import usage_days
+from shared.stores.tables.row_columns import Row
+from shared.stores.tables.tables import Tables, rows_between
 from shared.stores.usage_days import Part, UsageDayStore
 
 _KIND = NodeKind("standard_d2s_v5", True)
 _FIRST = 20_453  # 2025-12-31
 _JOBS: tuple[Part, ...] = ("jobs",)
+_HOURS: tuple[Part, ...] = ("hours",)
 
 
 def _day(day: int) -> UsageDay:
@@ -47,6 +55,25 @@ async def test_of_two_hosts_that_write_a_day_one_gets_a_conflict_and_changes_not
     with pytest.raises(CacheConflictError):
         await store.save("a", UsageDay(day, 0))
     assert (await store.load("a", range(day, day + 1), _JOBS))[day].jobs == _day(day).jobs
+
+
+async def test_hours_are_never_older_than_the_etag_under_which_their_day_is_written(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, day = UsageDayStore(tables), _FIRST + 150
+    await store.save("late", _day(day))
+    (before,) = (await store.load("late", range(day, day + 1), ("hours", "jobs"))).values()
+
+    async def late(table: Any, partition: str, first: str, last: str) -> AsyncGenerator[Row]:
+        if first.startswith("d"):  # another host writes the day before its first row is read
+            await asyncio.sleep(0.3)
+            await UsageDayStore(tables).save("late", replace(before, hours={"p": {5: {_KIND: {"idle": 6}}}}, settled=5))
+        async for row in rows_between(table, partition, first, last):
+            yield row
+
+    monkeypatch.setattr(usage_days, "rows_between", late)
+    (found,) = (await store.load("late", range(day, day + 1), _HOURS)).values()
+    assert (found.settled, found.hours) == (5, {"p": {5: {_KIND: {"idle": 6}}}})
 
 
 async def test_days_are_deleted_once_their_retention_is_over(tables: Tables) -> None:
