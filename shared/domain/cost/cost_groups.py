@@ -96,7 +96,8 @@ class CostGroup:
 class CostTable:
     """Costs by group, in total, and the milliseconds without a price by VM size and reason.
 
-    Groups are named by id; NO_JOB is the group of time that belongs to no job, or to none of a job schedule.
+    Groups are named by id, by the latest one where ids differ only by case. NO_JOB is the group of time that belongs to
+    no job, or to none of a job schedule.
     """
 
     groups: defaultdict[str, CostGroup] = field(default_factory=lambda: defaultdict(CostGroup))
@@ -117,7 +118,7 @@ def is_of_jobs(grouping: Grouping | LabelGrouping) -> bool:
 def cost_table(
     days: Iterable[PricedDay], grouping: Grouping | LabelGrouping, sharing: Sharing, wanted: CostRange
 ) -> CostTable:
-    """Returns the costs of days in steps of the range; jobs are known by day only."""
+    """Returns the costs of days, in order, in steps of the range; jobs are known by day only."""
     found = CostTable()
     for day in days:
         name_of, start = _namer(day, grouping), wanted.step_of(day.since)
@@ -131,7 +132,22 @@ def cost_table(
         for step, line in day.hour_lines() if wanted.hourly else ((start, line) for line in day.pool_lines()):
             found.groups[name_of(line)].steps[step].add(line)
             found.add_to_total(step, line)
+    if grouping in {"pool", "job", "schedule"}:
+        found.groups = _joined(found.groups)
     return found
+
+
+def _joined(groups: defaultdict[str, CostGroup]) -> defaultdict[str, CostGroup]:
+    """Returns groups whose ids differ only by case as one, as Batch takes them for one id: under the latest of them."""
+    if len({name.lower() for name in groups}) == len(groups):
+        return groups
+    found = dict[str, tuple[str, CostGroup]]()
+    for name, group in sorted(groups.items(), key=lambda one: max(one[1].steps)):
+        _, before = found.get(name.lower(), ("", CostGroup()))
+        for step, sums in before.steps.items():
+            group.steps[step].add_sum(sums)
+        found[name.lower()] = (name, group)
+    return defaultdict(CostGroup, found.values())
 
 
 def _namer(day: PricedDay, grouping: Grouping | LabelGrouping) -> Callable[[CostLine], str]:
