@@ -37,7 +37,8 @@ class CostRange:
 
     def end_of(self, start: datetime) -> datetime:
         """Returns the end of the step that begins at `start`; the last one ends with the range."""
-        return min(start + self.step, self.until)
+        left = self.until - start
+        return start + min(self.step, left)
 
 
 def cost_range(since: datetime | None, until: datetime | None, step: timedelta | None, now: datetime) -> CostRange:
@@ -46,10 +47,13 @@ def cost_range(since: datetime | None, until: datetime | None, step: timedelta |
     if step != _HOUR and (step < _DAY or step % _DAY):
         raise HistoryRangeError("A step of costs is an hour or whole days, such as PT1H, P1D or P7D.", target="step")
     most = MAX_HOURLY_DAYS if step == _HOUR else MAX_DAYS
-    last = -(-to_milliseconds(min(until, now + _DAY) if until else now) // DAY)
+    end = to_milliseconds(now) // DAY + 1
+    last = min(-(-to_milliseconds(until) // DAY), end) if until else end
     first = to_milliseconds(since) // DAY if since else last - min(_DEFAULT_DAYS, most)
     if first >= last:
         raise HistoryRangeError("The range begins after it ends, or in the future.", target="from")
+    if last <= 0:
+        raise HistoryRangeError("The range ends before 1970.", target="to")
     if last - first > most:
         raise HistoryRangeError(f"{most} days are the most for this step.", target="from")
     return CostRange(range(max(first, 0), last), step)

@@ -47,3 +47,22 @@ def test_other_steps_are_refused_with_examples(step: timedelta) -> None:
 def test_a_range_that_ends_before_it_begins_is_refused() -> None:
     with pytest.raises(HistoryRangeError, match="begins after it ends"):
         cost_range(_day(20), _day(20), None, _NOW)
+
+
+def test_a_range_ends_with_today_and_one_that_begins_tomorrow_is_refused() -> None:
+    end = datetime(2026, 12, 31, tzinfo=UTC)
+    assert cost_range(_day(1), end, None, _NOW).until == datetime(2026, 12, 1, tzinfo=UTC)
+    assert cost_range(None, None, None, _day(30)).until == datetime(2026, 12, 1, tzinfo=UTC)
+    with pytest.raises(HistoryRangeError, match="in the future"):
+        cost_range(datetime(2026, 12, 1, tzinfo=UTC), end, None, _NOW)
+
+
+def test_a_range_that_ends_before_1970_is_refused_and_one_that_begins_before_is_cut() -> None:
+    with pytest.raises(HistoryRangeError, match="ends before 1970"):
+        cost_range(datetime(1960, 1, 1, tzinfo=UTC), datetime(1960, 5, 31, tzinfo=UTC), None, _NOW)
+    assert cost_range(None, datetime(1970, 1, 5, tzinfo=UTC), None, _NOW).days == range(4)
+
+
+def test_a_step_longer_than_time_itself_ends_with_the_range() -> None:
+    found = cost_range(None, None, timedelta(days=999_999_999), _NOW)
+    assert found.end_of(found.step_of(_day(12))) == found.until
