@@ -24,7 +24,7 @@ class CostSummaryAnswer(Answer):
     as_of: datetime | None
     today: Decimal | None
     yesterday: Decimal | None
-    month: Decimal
+    month: Decimal | None
     forecast: CostForecastAnswer | None
     unpriced_seconds: float
     budgets: list[BudgetAnswer]
@@ -47,7 +47,7 @@ def _answer(report: CostSummaryReport, budgets: BudgetReport) -> CostSummaryAnsw
         as_of=utc(report.as_of),
         today=_or_none(found.today),
         yesterday=_or_none(found.yesterday),
-        month=rounded(found.month),
+        month=_or_none(found.month),
         forecast=cost_forecast(found.forecast) if found.forecast else None,
         unpriced_seconds=report.unpriced / 1000,
         budgets=budget_answers(budgets),

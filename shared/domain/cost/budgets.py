@@ -103,10 +103,10 @@ def budget_state(budget: Budget, spent: Spending, currency: str, today: date) ->
         )
     month = today.replace(day=1)
     unpriced = sum(time for day, time in spent.unpriced.items() if day >= month)
-    if not any(day >= month for day in spent.amounts):
+    found = cost_summary(spent.amounts, today)
+    if found.month is None:
         why = "No price of its nodes is known." if unpriced else "No usage of this month is known so far."
         return BudgetState(budget, "unknown", unpriced=unpriced, reason=why)
-    found = cost_summary(spent.amounts, today)
     state = BudgetState(budget, "within", found.month, found.forecast, unpriced=unpriced)
     if found.month > budget.amount:
         return _exceeding(state, "exceeded", _day_exceeded(spent.amounts, month, budget.amount))

@@ -25,11 +25,11 @@ class CostForecast:
 
 @dataclass(frozen=True, slots=True)
 class CostSummary:
-    """Costs of days (UTC); None where a day's aren't known, and for a forecast from fewer than three full days."""
+    """Costs of days (UTC); None where those of no day are known, and for a forecast from fewer than three full days."""
 
     today: Decimal | None
     yesterday: Decimal | None
-    month: Decimal
+    month: Decimal | None
     forecast: CostForecast | None
 
 
@@ -40,9 +40,13 @@ def days_of_summary(today: date) -> tuple[date, date]:
 
 def cost_summary(amounts: Mapping[date, Decimal], today: date) -> CostSummary:
     """Returns the summary of costs by day; days without known costs are left out of `amounts`."""
-    month = sum((amount for day, amount in amounts.items() if _is_same_month(day, today)), _NOTHING)
+    known = [amount for day, amount in amounts.items() if _is_same_month(day, today)]
+    month = sum(known, _NOTHING)
     return CostSummary(
-        amounts.get(today), amounts.get(today - timedelta(days=1)), month, _forecast(amounts, month, today)
+        amounts.get(today),
+        amounts.get(today - timedelta(days=1)),
+        month if known else None,
+        _forecast(amounts, month, today),
     )
 
 

@@ -48,3 +48,9 @@ def test_days_of_the_month_before_are_a_basis_and_no_cost_of_this_month() -> Non
 def test_unknown_days_are_unknown_and_not_nothing() -> None:
     found = cost_summary({_TODAY - timedelta(days=2): Decimal(3)}, _TODAY)
     assert (found.today, found.yesterday, found.month) == (None, None, Decimal(3))
+    first = date(2026, 4, 1)
+    found = cost_summary({first - timedelta(days=at): Decimal(2) for at in range(1, 4)}, first)
+    assert (found.today, found.yesterday, found.month) == (None, Decimal(2), None)
+    assert found.forecast is not None
+    assert found.forecast.amount == Decimal(60)
+    assert cost_summary({}, first).month is None

@@ -39,7 +39,7 @@ export function CostTile({ cost, days, summary }: TileProps) {
         <DayFigure name="Yesterday" day={yesterday} currency={currency} detail={yesterday ? weekdayText(yesterday.date) : ""} />
         <KeyFigure
           name="Month"
-          value={summary && formatMoney(microsOf(summary.month), summary.currency)}
+          value={summary && summary.month !== null ? formatMoney(microsOf(summary.month), summary.currency) : null}
           detail={summary ? forecastText(summary) : ""}
         />
         <KeyFigure

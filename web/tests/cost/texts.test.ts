@@ -122,6 +122,10 @@ test("a month has a forecast with its band, or the reason why there is none", ()
     forecastText({ currency: "EUR", month: 60, forecast: null, budgets: [] }),
     "so far; a forecast needs three full days",
   );
+  assert.equal(
+    forecastText({ currency: "EUR", month: null, forecast: null, budgets: [] }),
+    "not known; a forecast needs three full days",
+  );
 });
 
 test("missing days are said as spans", () => {

@@ -74,7 +74,8 @@ export interface CostForecast {
 /** The answer of `GET accounts/{account}/cost/summary`, about days and the month (UTC) so far. */
 export interface CostSummary {
   currency: string;
-  month: number;
+  /** Null where no day's costs are known. */
+  month: number | null;
   /** Null before three full days are known. */
   forecast: CostForecast | null;
   budgets: Budget[];

@@ -24,8 +24,8 @@ export function amountText(amount: number | null, currency: string): string {
 }
 
 /** "about $90.00 by its end, $80.00 to $120.00", or why there is no forecast of the month. */
-export function forecastText({ forecast, currency }: CostSummary): string {
-  if (!forecast) return "so far; a forecast needs three full days";
+export function forecastText({ month, forecast, currency }: CostSummary): string {
+  if (!forecast) return `${month === null ? "not known" : "so far"}; a forecast needs three full days`;
   const [amount, low, high] = [forecast.amount, forecast.low, forecast.high].map((each) => amountText(each, currency));
   return `about ${amount} by its end, ${low} to ${high}`;
 }
