@@ -1,4 +1,4 @@
-"""The rule on runs on dedicated nodes that left no result, as requeued and retried ones do."""
+"""The rule on runs on dedicated nodes that left no result, as of requeued tasks."""
 
 from shared.domain.cost.waste.evidence import HELD, PoolWindow, Waste, WasteEvidence
 from shared.domain.cost.waste.texts import hours, percent

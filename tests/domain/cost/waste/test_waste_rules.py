@@ -83,6 +83,8 @@ def test_failed_tasks_are_named_by_job_with_the_commonest_cause() -> None:
     assert one.finding.scope == Scope("job", "nightly:job-3")
     assert one.finding.evidence["failures"] == ("outOfMemory: 40", "userCode: 2")
     assert "Most of its 42 failures are outOfMemory." in one.finding.sentence
+    even = waste_found(replace(e, jobs=(replace(job, failures={"userCode": 21, "outOfMemory": 21}),)))[0]
+    assert "21 of its 42 failures are userCode." in even.finding.sentence
     unknown = waste_found(replace(e, jobs=(replace(job, failures=None),)))[0]
     assert "failure" not in unknown.finding.sentence
 
