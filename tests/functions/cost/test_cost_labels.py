@@ -81,10 +81,13 @@ async def test_other_names_are_refused_as_their_values_are_not_kept(world: World
     assert "name it in COST_LABELS" in answer.body["error"]["message"]
 
 
-@pytest.mark.parametrize("group_by", ["metadata:", "label:team", "metadata"])
-async def test_groupings_of_another_form_are_refused(world: World, group_by: str) -> None:
+@pytest.mark.parametrize("group_by", ["metadata:", "label:team", "metadata", "pool%0A", "Pool"])
+async def test_groupings_of_another_form_are_refused_with_the_choices(world: World, group_by: str) -> None:
     answer = await world.get(f"accounts/demo/cost?groupBy={group_by}")
     assert (answer.status, answer.body["error"]["target"]) == (400, "groupBy")
+    assert (
+        "one of pool, job, schedule, vmSize, class, day, metadata:NAME or tag:NAME" in answer.body["error"]["message"]
+    )
 
 
 async def test_metadata_has_no_hours(world: World) -> None:
