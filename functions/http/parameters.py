@@ -26,7 +26,11 @@ Format = Annotated[Literal["json", "csv"], Meta(description="csv: a table, with 
 Time = Annotated[datetime, Meta(tz=True, extra_json_schema={"format": "date-time"})]
 _MAX_BODY = 1024 * 1024
 _WHOLE = re.compile(r"-?[0-9]+")
-_FORMATS = {"date-time": "a time with its zone, like 2026-01-31T12:00:00Z", "duration": "a duration like PT15M"}
+_FORMATS = {
+    "date-time": "a time with its zone, like 2026-01-31T12:00:00Z",
+    "duration": "a duration like PT15M",
+    "decimal": "a number",
+}
 _SIMPLE = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text"}
 _NUMBER = re.compile(r"\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
 

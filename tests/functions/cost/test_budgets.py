@@ -100,6 +100,11 @@ async def test_a_budget_that_makes_no_sense_is_refused(staged: World, body: dict
     assert (answer.status, answer.body["error"]["target"]) == (400, target)
 
 
+async def test_an_amount_that_is_missing_or_no_number_is_refused_as_such(staged: World) -> None:
+    answer = await staged.put(f"{_BUDGETS}/wrong", b'{"amount": null}')
+    assert answer.body["error"]["message"] == "The field 'amount' of the body should be a number."
+
+
 async def test_a_budgets_name_is_plain(staged: World) -> None:
     for name in ("with space", "a" * 65, "ü"):
         answer = await staged.put(f"{_BUDGETS}/{name}", b'{"amount": 1}')
