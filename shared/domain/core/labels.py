@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 type Labels = Mapping[str, str]
 """Values by name; a name that isn't there has no value."""
 MAX_LABELS = 20
+MAX_SEARCHED = 4096
+"""Characters of a value that are searched for secrets."""
 _MAX_NAME, _MAX_VALUE = 128, 256
 _NAME = re.compile(rf"[^,\x00-\x1f]{{1,{_MAX_NAME}}}")
 
@@ -22,7 +24,10 @@ def label_names(text: str) -> tuple[str, ...]:
 
 
 def kept_labels(found: Iterable[tuple[str | None, str | None]], names: Collection[str]) -> dict[str, str]:
-    """Returns the values of the names that are allowed, cut at 256 characters; of a name that comes twice the first."""
+    """Returns the values of the names that are allowed, cut at 256 characters; of a name that comes twice the first.
+
+    Values are free of secrets: half of one that is cut can't be recognized any more.
+    """
     kept = dict[str, str]()
     for name, value in found:
         if name in names and name is not None and value:

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from shared.domain.core.labels import Labels, kept_labels
-from shared.domain.redaction.redaction import redacted
+from shared.domain.core.labels import MAX_SEARCHED, Labels, kept_labels
+from shared.domain.redaction.redaction import redacted_begin
 
 USER_SUBSCRIPTION = "UserSubscription"
 
@@ -84,8 +84,14 @@ def account_resource(body: bytes, as_of: datetime, labels: Collection[str] = ())
     families = {one.name.lower(): one.core_quota for one in found.dedicated_core_quota_per_vm_family or ()}
     if any(number is not None and number < 0 for number in (*numbers.values(), *families.values())):
         raise ValueError("A quota is below 0.")
-    kept = kept_labels((resource.tags or {}).items(), labels)
-    tags = {name: redacted(value) for name, value in kept.items()}
+    tags = kept_labels(
+        (
+            (name, redacted_begin(value, MAX_SEARCHED))
+            for name, value in (resource.tags or {}).items()
+            if name in labels
+        ),
+        labels,
+    )
     limits = QuotaLimits(
         as_of, found.pool_allocation_mode or "", families=families, enforced=bool(found.enforced), tags=tags, **numbers
     )

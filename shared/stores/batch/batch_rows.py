@@ -7,11 +7,11 @@ from azure.batch.models import BatchJob
 from msgspec import MsgspecError, Struct, field
 from msgspec.json import Decoder
 
-from shared.domain.core.labels import kept_labels
+from shared.domain.core.labels import MAX_SEARCHED, kept_labels
 from shared.domain.core.stamps import parse_milliseconds
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import JobFacts
-from shared.domain.redaction.redaction import redacted
+from shared.domain.redaction.redaction import redacted, redacted_begin
 from shared.domain.tasks.tasks import NO_RESULT, RESULTS, STATES, Task
 
 JOB_FIELDS = [
@@ -141,8 +141,8 @@ def job_of(job: BatchJob, labels: Collection[str] = ()) -> JobFacts:
 
 
 def _metadata_of(job: BatchJob, labels: Collection[str]) -> tuple[tuple[str, str], ...]:
-    kept = kept_labels(((one.name, one.value) for one in job.metadata or ()), labels)
-    return tuple((name, redacted(value)) for name, value in kept.items())
+    allowed = [(one.name, one.value or "") for one in job.metadata or () if one.name in labels]
+    return tuple(kept_labels(((name, redacted_begin(value, MAX_SEARCHED)) for name, value in allowed), labels).items())
 
 
 def _rules_of(job: BatchJob) -> JobRules:
