@@ -27,7 +27,7 @@ test("a job's line has its waste, its share and what isn't known, and no more wh
   );
   assert.equal(
     jobCostText({ ...JOB, cost: { ...sum({}), amount: null, unpricedSeconds: 3600 } }),
-    "Cost so far no price: 1 h of nodes without a price.",
+    "Cost so far isn't known: 1 h of nodes without a price.",
   );
 });
 
@@ -47,9 +47,14 @@ test("a pool's line says what its nodes did today", () => {
     poolCostText(POOL),
     "Today (UTC) $12.00 for 16 h of nodes: 5 h idle, 1 h starting, 1 h not watched and not counted, 0.5 h without a price.",
   );
+  const billedSeconds = { dedicated: 0, spot: 0 };
   assert.equal(
-    poolCostText({ ...POOL, billedSeconds: { dedicated: 0, spot: 0 } }),
+    poolCostText({ ...POOL, billedSeconds, nodeSeconds: { dedicated: {}, spot: { preempted: 60 } } }),
     "Today (UTC) no node of the pool cost anything.",
+  );
+  assert.equal(
+    poolCostText({ ...POOL, billedSeconds, nodeSeconds: { dedicated: { unwatched: 3600 }, spot: {} } }),
+    "Today (UTC) the cost isn't known: nobody watched its nodes for 1 h.",
   );
 });
 

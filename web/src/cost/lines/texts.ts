@@ -26,7 +26,7 @@ export function jobCostText(job: JobCost): string {
   ];
   const [mean, p95] = [task?.mean, task?.p95].map((each) => amountText(each ?? null, currency));
   return [
-    `Cost so far ${amountText(cost.amount, currency)}${parts.length ? `: ${parts.join(", ")}` : ""}.`,
+    `Cost so far ${cost.amount === null ? "isn't known" : amountText(cost.amount, currency)}${parts.length ? `: ${parts.join(", ")}` : ""}.`,
     task && `A completed task held ${mean} on average, 95% of them at most ${p95}.`,
     forecast && forecastText(job, forecast),
   ]
@@ -44,9 +44,13 @@ function forecastText({ currency }: JobCost, { amount, low, high, tasksLeft }: N
 export function poolCostText(pool: PoolCost): string {
   const { nodeSeconds, billedSeconds, amount, unpricedSeconds, currency } = pool;
   const billed = billedSeconds.dedicated + billedSeconds.spot;
-  if (!billed) return "Today (UTC) no node of the pool cost anything.";
   const seconds = (...names: string[]) =>
     names.reduce((sum, name) => sum + (nodeSeconds.dedicated[name] ?? 0) + (nodeSeconds.spot[name] ?? 0), 0);
+  if (!billed) {
+    const unwatched = seconds("unwatched");
+    if (unwatched) return `Today (UTC) the cost isn't known: nobody watched its nodes for ${hoursText(unwatched)}.`;
+    return "Today (UTC) no node of the pool cost anything.";
+  }
   const parts = [
     [seconds("idle"), "idle"],
     [seconds("starting", "startTask"), "starting"],
