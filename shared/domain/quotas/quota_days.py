@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from shared.domain.quotas.quota_use import QuotaKey, QuotaUse
 
 KEPT_DAYS, MIN_DAYS = 8, 3
+_DAY_HOURS = 24
 MAX_AHEAD = timedelta(days=365)
 """Later dates aren't estimated."""
 type UseByDay = Mapping[int, Mapping[QuotaKey, int]]
@@ -21,11 +22,12 @@ def with_use(days: UseByDay, use: QuotaUse, day: int) -> dict[int, Mapping[Quota
 
 
 def reached_at(days: UseByDay, key: QuotaKey, *, used: int, limit: int, now: datetime) -> datetime | None:
-    """Returns when use reaches a limit at the rate of the last days.
+    """Returns the hour in which use reaches a limit at the rate of the last days.
 
     None before three days, where it doesn't grow, and where that takes more than a year. A limit that is reached is
     reached now.
     """
+    now = now.replace(minute=0, second=0, microsecond=0)
     if used >= limit:
         return now
     if len(days) < MIN_DAYS:
@@ -36,4 +38,4 @@ def reached_at(days: UseByDay, key: QuotaKey, *, used: int, limit: int, now: dat
     slope = sum((day - mean_day) * (use - mean_use) for day, use in points) / spread
     if slope <= 0 or (limit - used) / slope > MAX_AHEAD / timedelta(days=1):
         return None
-    return now + timedelta(days=(limit - used) / slope)
+    return now + timedelta(hours=int(_DAY_HOURS * (limit - used) / slope))

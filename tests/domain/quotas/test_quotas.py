@@ -171,6 +171,14 @@ def test_a_limit_is_reached_at_the_rate_of_the_last_days() -> None:
     assert reached_at(growing(30), DEDICATED, used=100, limit=100, now=NOW) == NOW
 
 
+def test_an_estimate_is_an_hour_that_is_the_same_for_all_answers_within_an_hour() -> None:
+    for minutes in (0, 13, 59):
+        now = NOW + timedelta(minutes=minutes, microseconds=minutes)
+        found = reached_at(growing(10, 17, 24), DEDICATED, used=24, limit=100, now=now)
+        assert found == NOW + timedelta(hours=76 * 24 // 7)
+        assert reached_at(growing(30), DEDICATED, used=100, limit=100, now=now) == NOW
+
+
 def test_a_quota_is_named_where_90_percent_are_used_or_a_week_is_left() -> None:
     one = quota_finding("demo", Quota(DEDICATED, 90, 100), NOW, NOW)
     assert one
