@@ -57,7 +57,7 @@ class _Properties(msgspec.Struct, rename="camel"):
 
 class _Resource(msgspec.Struct):
     properties: _Properties
-    tags: dict[str, str] | None = None
+    tags: dict[str, str | None] | None = None
 
 
 _DECODER = msgspec.json.Decoder(_Resource)
@@ -72,7 +72,7 @@ class AccountResource:
 
 
 def account_resource(body: bytes, as_of: datetime, labels: Collection[str] = ()) -> AccountResource:
-    """Returns the account in a response's body, with tags whose names are `labels`. Raises ValueError."""
+    """Returns the account in a response's body, with tags whose names are `labels` in any case. Raises ValueError."""
     resource: _Resource = _DECODER.decode(body)
     found = resource.properties
     numbers: dict[str, Any] = {
@@ -84,15 +84,15 @@ def account_resource(body: bytes, as_of: datetime, labels: Collection[str] = ())
     families = {one.name.lower(): one.core_quota for one in found.dedicated_core_quota_per_vm_family or ()}
     if any(number is not None and number < 0 for number in (*numbers.values(), *families.values())):
         raise ValueError("A quota is below 0.")
-    tags = kept_labels(
-        (
-            (name, redacted_begin(value, MAX_SEARCHED))
-            for name, value in (resource.tags or {}).items()
-            if name in labels
-        ),
-        labels,
-    )
+    tags = _tags(resource.tags or {}, labels)
     limits = QuotaLimits(
         as_of, found.pool_allocation_mode or "", families=families, enforced=bool(found.enforced), tags=tags, **numbers
     )
     return AccountResource(limits, (found.account_endpoint or "").lower().removeprefix("https://"))
+
+
+def _tags(found: Mapping[str, str | None], labels: Collection[str]) -> Labels:
+    """Returns the values of allowed tags by the names in `labels`, as Azure's names of tags don't differ by case."""
+    names = {name.lower(): name for name in labels}
+    allowed = [(names[name.lower()], value or "") for name, value in found.items() if name.lower() in names]
+    return kept_labels(((name, redacted_begin(value, MAX_SEARCHED)) for name, value in allowed), labels)

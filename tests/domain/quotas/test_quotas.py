@@ -84,6 +84,13 @@ def test_nodes_of_unknown_cores_or_kinds_are_counted_as_such() -> None:
     assert quota_use([one_kind], 0).of(DEDICATED) == 16
 
 
+def test_tags_are_kept_under_the_names_that_the_setting_has_in_any_case() -> None:
+    tags = {"costcenter": "4711", "TEAM": "render", "stage": None, "owner": "somebody"}
+    body = msgspec.json.encode({"tags": tags, "properties": {}})
+    found = account_resource(body, NOW, ("CostCenter", "team", "stage"))
+    assert found.limits.tags == {"CostCenter": "4711", "team": "render"}
+
+
 def test_jobs_that_completed_do_not_count() -> None:
     assert active_jobs({"active": 2, "disabled": 1, "completed": 9, "terminating": 1}) == 4
 
