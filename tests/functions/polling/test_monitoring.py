@@ -149,6 +149,7 @@ async def test_a_name_that_two_accounts_share_is_answered_with_both(azurite: Sto
         "BATCH_ACCOUNT_KEYS": "",
         "CLOCK_URL": "",
         "PRICE_REGIONS": "",
+        "BATCH_ACCOUNT_IDS": "",
     }
     paths = ("", "/same.westeurope", "/Same", "/same/jobs")
     program = await asyncio.create_subprocess_exec(
