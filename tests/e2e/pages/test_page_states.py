@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.canned.canned_api import DIST, Canned, serving
+from tests.e2e.canned.canned_cost import cost
 from tests.e2e.canned.canned_values import account, counts, job, last_round, stamp
 
 HOSTILE = "<img src=x onerror=document.title='broken'><script>document.title='broken'</script>"
@@ -62,9 +63,10 @@ def test_new_counts_appear_without_a_reload(page: Page, canned: Canned) -> None:
 
 def test_unchanged_lists_are_requested_by_etag(page: Page, canned: Canned) -> None:
     fill(canned, job("render"))
+    canned.costs["job"] = cost(["render"], "job")
     with page.expect_response(lambda answer: "/jobs" in answer.url and answer.status == 304):
         page.goto(canned.url)
-    assert canned.statuses[:4] == [200, 200, 304, 304]
+    assert canned.statuses[:5] == [200, 200, 200, 304, 304]  # accounts, jobs, costs; accounts, jobs
 
 
 def test_active_jobs_stand_first(page: Page, canned: Canned) -> None:
