@@ -37,7 +37,7 @@ def main() -> int:
 
 def _prove(options: argparse.Namespace) -> Outcome:
     began, clock = datetime.now(UTC), time.monotonic()
-    start = began.replace(hour=0, minute=0, second=0, microsecond=0)
+    start = began.replace(hour=24 - options.hours, minute=0, second=0, microsecond=0)  # the app's days end at midnight
     minutes = options.hours * 60
     with running_rig(start, seed=options.seed, preemption=_PREEMPTION) as rig:
         day = Day(rig, start, seed=options.seed, minutes=minutes, kills=options.kills)
@@ -45,7 +45,7 @@ def _prove(options: argparse.Namespace) -> Outcome:
         churn = asyncio.run(day.run())
         with step("Comparing"):
             verdicts = _verdicts(rig, day, start, start + timedelta(minutes=minutes))
-        focus = [] if options.without_focus else _broken_rules(rig, start, start + timedelta(days=1))
+        focus = [] if options.without_focus else _broken_rules(rig, start, start + timedelta(minutes=minutes))
     faults = [*focus, *(fault for verdict in verdicts for fault in verdict.faults), *day.failures]
     if day.killed < options.kills:
         faults.append(f"Only {day.killed} of {options.kills} kills fitted into the day.")
@@ -81,7 +81,14 @@ def _parser() -> argparse.ArgumentParser:
     parser = proof_parser("cost", __doc__)
     add = parser.add_argument
     add("--seed", type=int, default=1, help=f"of what changes and when {DEFAULT}")
-    add("--hours", type=int, choices=range(1, 25), metavar="HOURS", default=24, help=f"of the day {DEFAULT}")
+    add(
+        "--hours",
+        type=int,
+        choices=range(1, 25),
+        metavar="HOURS",
+        default=24,
+        help=f"of the day, its last ones {DEFAULT}",
+    )
     add("--kills", type=int, default=12, help=f"how often one of the apps is killed {DEFAULT}")
     add("--without-focus", action="store_true", help="don't run focus-validator, which needs Python 3.12")
     return parser
