@@ -9,7 +9,7 @@ from typing import get_args
 from shared.domain.core.keys import key_of
 from shared.domain.cost.allocation import NodeTime, Overhead, allocated
 from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour
-from shared.domain.cost.usage_days import HOURS, JobDay, JobUsageKey, NodeKind, UnitsByHour, UnitsByKind, UsageDay
+from shared.domain.cost.usage_days import DAY, HOURS, JobDay, JobUsageKey, NodeKind, UnitsByHour, UnitsByKind, UsageDay
 from shared.domain.usage.billing_classes import UNBILLED
 from shared.domain.usage.usage_ledger import UsageHours
 
@@ -134,6 +134,11 @@ def kept_jobs(
         if sum(new.units.values()) >= sum(old.open.values()):
             found[key] = JobDay(name, Counter(old.settled) + Counter(new.settled), new.open)
     return {key: job for key, job in found.items() if job.settled or job.open}
+
+
+def has_part_of_day(since: int, as_of: int, day: int) -> bool:
+    """Returns whether what is known from `since` to `as_of`, in milliseconds since 1970, has a part of a day."""
+    return since < (day + 1) * DAY and as_of > day * DAY
 
 
 def settled_hours(before: UsageDay, as_of: int) -> int:

@@ -16,6 +16,7 @@ from shared.domain.cost.day_rollups import (
     DayTasks,
     NodeKinds,
     day_tasks,
+    has_part_of_day,
     kept_hours,
     kept_jobs,
     settled_hours,
@@ -88,7 +89,7 @@ class UsageRollups:
         stored = await self._stores.usage_days.load(account.key, days, ("hours", "jobs"))
         pools, jobs = await self._pools(account), await self._stores.jobs.load_all(account.key)
         wanted = [stored.get(day, UsageDay(day, 0)) for day in days]
-        open_days = [day for day in wanted if not day.is_final and (day.day == today or _has_ended(pools, day.day))]
+        open_days = [day for day in wanted if not day.is_final and (day.day == today or _was_watched(pools, day.day))]
         first = min(day.day * HOURS + day.settled for day in open_days)
         events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
         facts = {one.key: one.pool.facts for one in pools if one.pool}
@@ -160,6 +161,6 @@ class UsageRollups:
         return day_tasks(usage, {one.key: one.kinds() for one in pools}, settled=settled)
 
 
-def _has_ended(pools: Sequence[_PoolNodes], day: int) -> bool:
-    """Returns whether ledgers have any usage of a day."""
-    return any(one.stored.usage and one.stored.usage.since < (day + 1) * DAY for one in pools)
+def _was_watched(pools: Sequence[_PoolNodes], day: int) -> bool:
+    """Returns whether any ledger has a part of a day."""
+    return any(one.stored.usage and has_part_of_day(one.stored.usage.since, one.as_of, day) for one in pools)

@@ -11,6 +11,7 @@ from shared.domain.cost.day_rollups import (
     DayTasks,
     NodeKinds,
     day_tasks,
+    has_part_of_day,
     hours_of,
     kept_hours,
     kept_jobs,
@@ -135,3 +136,12 @@ def test_an_hours_time_is_allocated_and_unbilled_time_stays_apart() -> None:
     assert found == {
         1: {_OWN: {"succeeded": 120, "idleSlots": 120, "idle": 80, "starting": 20, "preempted": 36}},
     }
+
+
+def test_a_day_after_the_last_poll_of_a_deleted_pool_has_no_part_of_its_ledger() -> None:
+    noon = _DAY * DAY + DAY // 2
+    assert has_part_of_day(noon, noon + 1, _DAY)
+    assert has_part_of_day(noon - 3 * DAY, noon, _DAY)
+    assert not has_part_of_day(noon - 3 * DAY, _DAY * DAY, _DAY)
+    assert not has_part_of_day(noon - 3 * DAY, noon - DAY, _DAY)
+    assert not has_part_of_day(noon + DAY, noon + 2 * DAY, _DAY)
