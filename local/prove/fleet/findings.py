@@ -10,7 +10,9 @@ CHANGING = 0.05  # share of the jobs that change per minute, at least
 BOUND = 120.0  # seconds
 _MIN, _MAX = 0.9, 1.02  # requests per job and round: rounds running at the begin and end of counting are cut
 _ONE_QUERY = 1.02  # of job rows, per round
-_NEVER = ("tasks read", "tasks written", "transactions", "jobhistory read", "jobhistory written", "jobs written")
+_NEVER = ("tasks written", "transactions", "jobhistory read", "jobhistory written", "jobs written")
+_TASK_READS, _JOB_READS = 10, 6
+"""Of a pass over an account's waiting jobs, at most: it explains five jobs, once every five minutes."""
 
 
 @dataclass(slots=True)
@@ -35,8 +37,13 @@ class IdleFindings:
         for name in _NEVER:
             if self.tables[name]:
                 yield f"while nothing changed there were operations: {name} {self.tables[name]}"
-        if (read := self.tables["jobs read"]) > self.rounds * _ONE_QUERY:
-            yield f"job rows were read {read} times in {self.rounds} rounds, not once each"
+        if (read := self.tables["tasks read"]) > self.accounts * _TASK_READS:
+            yield f"tasks were read {read} times, more than {_TASK_READS} by each account's pass over waiting jobs"
+        if (read := self.tables["jobs read"]) > self.rounds * _ONE_QUERY + self.accounts * _JOB_READS:
+            yield (
+                f"job rows were read {read} times in {self.rounds} rounds, more than once each and"
+                f" {_JOB_READS} by each account's pass over waiting jobs"
+            )
 
     def summary(self) -> str:
         tables = ", ".join(
@@ -44,8 +51,8 @@ class IdleFindings:
         )
         return (
             f"{self.requests_a_poll:.3f} requests to Batch a job and round, {sum(self.tables[name] for name in _NEVER)}"
-            f" operations on tasks and history or that write a job's row; for a whole account and round, in"
-            f" {self.rounds} rounds: {tables}"
+            f" operations that write tasks or a job's row or are on history; for a whole account and round, in"
+            f" {self.rounds} rounds, with passes over waiting jobs: {tables}"
         )
 
 
