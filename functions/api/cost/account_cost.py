@@ -60,7 +60,8 @@ class CostSumAnswer(Answer):
     `amount` is null where no time has a price. It lacks `unpricedSeconds`, whose price isn't known, and
     `uncertainAmount`, the price of time in which nobody watched. `wastedAmount` is that of failed, retried and
     interrupted runs, idle nodes and slots, failed start tasks and unusable nodes. `sharedAmount` is a job's share of
-    time that no task held.
+    time that no task held. `coreSeconds` are vCPUs times seconds of billed nodes, `busyCoreSeconds` those that tasks
+    held by their slots, both without nodes of sizes whose vCPUs aren't known.
     """
 
     amount: Decimal | None
@@ -70,6 +71,8 @@ class CostSumAnswer(Answer):
     unpriced_seconds: float
     amounts: dict[str, Decimal]
     node_seconds: dict[str, float]
+    core_seconds: float
+    busy_core_seconds: float
 
 
 class CostStepAnswer(SpanAnswer):
@@ -210,6 +213,8 @@ def cost_sum(found: CostSum) -> CostSumAnswer:
         unpriced_seconds=found.unpriced / 1000,
         amounts={name: rounded(amount) for name, amount in sorted(found.amounts.items())},
         node_seconds={name: time / 1000 for name, time in sorted(found.times.items())},
+        core_seconds=found.core_time / 1000,
+        busy_core_seconds=found.busy_core_time / 1000,
     )
 
 

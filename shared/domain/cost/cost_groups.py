@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
+from shared.domain.cost.allocation import OUTCOMES
 from shared.domain.cost.cost_ranges import CostRange
 from shared.domain.cost.priced_days import NO_JOB, CostLine, PricedDay, Sharing
 from shared.domain.cost.usage_days import UsageDay
+from shared.domain.pools.vm_sizes import vcpus_of
 from shared.domain.prices.price_keys import NoPriceReason
 from shared.domain.usage.billing_classes import UNBILLED
 
@@ -29,6 +32,9 @@ WASTED: frozenset[str] = frozenset(
 )
 """Cost classes of time that brought no result."""
 _UNCERTAIN = "unwatched"
+_NO_CORES = frozenset((_UNCERTAIN, *UNBILLED))
+_BUSY = frozenset(OUTCOMES)
+_vcpus_of = lru_cache(maxsize=1024)(vcpus_of)
 
 
 @dataclass(slots=True)
@@ -36,7 +42,8 @@ class CostSum:
     """Sums over lines: milliseconds of nodes and money by cost class, and milliseconds that have no price.
 
     `shared` is the part of the money that is a job's share of time that no task held. Money of unwatched time is in
-    `uncertain` alone, as it is unknown whether there was a machine.
+    `uncertain` alone, as it is unknown whether there was a machine. `core_time` are milliseconds of vCPUs of billed
+    nodes, of sizes whose vCPUs are known, and `busy_core_time` what of it tasks held.
     """
 
     times: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -44,10 +51,16 @@ class CostSum:
     shared: Decimal = Decimal(0)
     uncertain: Decimal = Decimal(0)
     unpriced: int = 0
+    core_time: int = 0
+    busy_core_time: int = 0
 
     def add(self, line: CostLine) -> None:
-        _, _, _, name, time, amount, _, is_shared = line
+        _, _, kind, name, time, amount, _, is_shared = line
         self.times[name] += time
+        if name not in _NO_CORES and (vcpus := _vcpus_of(kind.vm_size)):
+            self.core_time += time * vcpus
+            if name in _BUSY:
+                self.busy_core_time += time * vcpus
         if amount is None:
             self.unpriced += time
         elif name == _UNCERTAIN:
@@ -66,6 +79,8 @@ class CostSum:
         self.shared += other.shared
         self.uncertain += other.uncertain
         self.unpriced += other.unpriced
+        self.core_time += other.core_time
+        self.busy_core_time += other.busy_core_time
 
     @property
     def amount(self) -> Decimal | None:

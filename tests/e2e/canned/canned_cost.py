@@ -41,6 +41,7 @@ def cost_sum(amounts: dict[str, float], **changes: Any) -> dict[str, Any]:
         "wastedAmount": round(sum(amounts.get(name, 0) for name in WASTED), 6),
         "sharedAmount": 0, "uncertainAmount": 0, "unpricedSeconds": 0, "amounts": amounts,
         "nodeSeconds": {name: amount * HOUR for name, amount in amounts.items()},
+        "coreSeconds": sum(amounts.values()) * 4 * HOUR, "busyCoreSeconds": amounts.get("succeeded", 0) * 4 * HOUR,
     } | changes  # fmt: skip
 
 

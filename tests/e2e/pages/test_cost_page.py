@@ -118,6 +118,16 @@ def test_budgets_have_their_state_and_a_line_in_the_chart(page: Page, costs: Can
     assert page.evaluate(OVERFLOW) <= 0
 
 
+def test_busy_cores_are_shown_against_all_cores_by_day(page: Page, costs: Canned) -> None:
+    show(page, costs)
+    cores = page.locator("[data-section=cost-cores]")
+    expect(cores.get_by_role("button", name="Busy cores")).to_be_visible()
+    cores.get_by_text("Show as table").click()
+    rows = cores.get_by_role("region", name="History as a table").locator("tbody tr")
+    expect(rows).to_have_count(14)
+    expect(rows.nth(MISSING)).to_contain_text("not polled")
+
+
 def test_what_isnt_known_is_hatched(page: Page, costs: Canned) -> None:
     show(page, costs)
     expect(page.locator(f"[data-day='{day(MISSING)}'] .gap")).to_have_count(1)
@@ -142,7 +152,7 @@ def test_the_keyboard_reads_each_day_and_a_table_has_the_same_numbers(page: Page
     expect(chart(page)).to_have_attribute("aria-valuenow", "0")
     page.keyboard.press("Escape")
     expect(readout).to_have_text("Sums of the range")
-    page.get_by_text("Show as table").click()
+    page.locator("[data-section=cost-by-day]").get_by_text("Show as table").click()
     rows = page.get_by_role("region", name="Costs by day as a table").locator("tbody tr")
     expect(rows).to_have_count(14)
     expect(rows.nth(0).locator("td").nth(0)).to_have_text(money(costs.costs["pool"]["steps"][-1]["cost"]["amount"]))
@@ -204,5 +214,5 @@ def test_the_page_fits_on_a_phone(page: Page, costs: Canned) -> None:
     expect(page.get_by_text("Showing 50 of 60 groups.")).to_be_visible()
     page.get_by_role("button", name="Show more").click()
     expect(page.locator("[data-group]")).to_have_count(60)
-    page.get_by_text("Show as table").click()
+    page.locator("[data-section=cost-by-day]").get_by_text("Show as table").click()
     assert page.evaluate(OVERFLOW) <= 0

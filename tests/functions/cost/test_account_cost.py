@@ -88,6 +88,18 @@ async def test_node_seconds_by_pool_and_slot_seconds_by_job_are_those_of_the_emu
     assert jobs["second"]["nodeSeconds"]["failed"] == pytest.approx(4 * 200, rel=0.02)
 
 
+async def test_core_seconds_are_vcpus_of_nodes_times_their_seconds(staged: World) -> None:
+    whole = (await _cost(staged, groupBy="pool"))["cost"]
+    unwatched = whole["nodeSeconds"].get("unwatched", 0)
+    known = sum(whole["nodeSeconds"].values()) - unwatched
+    unbilled = sum(whole["nodeSeconds"].get(name, 0) for name in ("preempted", "deallocated"))
+    assert whole["coreSeconds"] == pytest.approx(4 * (known - unbilled), rel=0.001)
+    held = sum(
+        whole["nodeSeconds"].get(name, 0) for name in ("succeeded", "failed", "retried", "interrupted", "running")
+    )
+    assert whole["busyCoreSeconds"] == pytest.approx(4 * held, rel=0.001)
+
+
 async def test_steps_of_several_days_have_the_sums_of_their_days(staged: World) -> None:
     daily, whole = await _cost(staged, groupBy="pool"), await _cost(staged, groupBy="pool", step="P30D")
     assert whole["step"] == "P30D"

@@ -17,6 +17,7 @@ import { wordsOf } from "./amounts/groups.ts";
 import type { AccountCost, CostSummary } from "./amounts/model.ts";
 import type { Micros } from "./amounts/money.ts";
 import { BudgetList } from "./BudgetList.tsx";
+import { CorePanel } from "./CorePanel.tsx";
 import { CostControls } from "./CostControls.tsx";
 import { CostPanel } from "./CostPanel.tsx";
 import { CostTile } from "./CostTile.tsx";
@@ -116,6 +117,9 @@ function Parts({ cost, bars, budget }: PartsProps) {
       </TitledCard>
       <TitledCard title={`By ${noun}`} name="cost-by-group">
         <GroupTable cost={cost} />
+      </TitledCard>
+      <TitledCard title="Cores by day" name="cost-cores">
+        <CorePanel cost={cost} />
       </TitledCard>
       {cost.unpriced.length > 0 && (
         <TitledCard title="Without a price" name="cost-unpriced">

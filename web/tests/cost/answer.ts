@@ -6,7 +6,7 @@ import type { AccountCost, CostGroup, CostSum } from "../../src/cost/amounts/mod
 export function sum(amounts: Record<string, number>, change: Partial<CostSum> = {}): CostSum {
   const nodeSeconds = Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, amount * 3600]));
   const amount = Object.values(amounts).reduce((total, each) => total + each, 0);
-  const none = { wastedAmount: 0, sharedAmount: 0, uncertainAmount: 0, unpricedSeconds: 0 };
+  const none = { wastedAmount: 0, sharedAmount: 0, uncertainAmount: 0, unpricedSeconds: 0, coreSeconds: 0, busyCoreSeconds: 0 };
   return { amount, ...none, amounts, nodeSeconds, ...change };
 }
 

@@ -22,6 +22,9 @@ export interface CostSum {
   unpricedSeconds: number;
   amounts: Record<string, number>;
   nodeSeconds: Record<string, number>;
+  /** vCPUs times seconds of billed nodes, and those that tasks held by their slots. */
+  coreSeconds: number;
+  busyCoreSeconds: number;
 }
 
 export interface CostStep {
