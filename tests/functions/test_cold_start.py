@@ -11,6 +11,8 @@ from local.dev.system.checkout import HERE
 from shared.settings import read_settings
 
 MAX_OWN_MODULES = 30
+UNSET = {"BATCH_ACCOUNT_IDS": "", "COST_LABELS": ""}
+"""Optional settings, whose readers load with them alone; tests of other modules may have set them."""
 OWN = {"function_app", "functions", "shared"}
 LOADED = """
 import json, sys
@@ -33,7 +35,9 @@ print(json.dumps([name for name in own if not name.endswith((".py", ".pyc")) and
 
 def output_of_a_fresh_process(program: str) -> list[str]:
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=HERE.root, env=os.environ, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=HERE.root, env={**os.environ, **UNSET}, capture_output=True, text=True, check=True
+    )
     output: list[str] = json.loads(done.stdout)
     return output
 
