@@ -1,6 +1,6 @@
 """Proves that costs follow what nodes and tasks did: a day of churn, compared with the emulator's own ledger.
 
-It starts its own stack beside any running one: Azurite, the Batch emulator in stepped time, and two apps, one of which
+It starts its own stack beside any running one: Azurite, the Batch emulator in stepped time, and two apps. The first one
 reads Batch's event log. Seconds of nodes by pool, kind and class must be right within 0.5 %, unwatched time in outages
 to the second. With the log at most 1 % of billed time may be unwatched outside outages or unattributed, and each job's
 cost must be right within 1 %. The day's table in FOCUS must be valid for focus-validator. The exit code is 1 if a bar

@@ -93,8 +93,8 @@ class Churn:
         )
         await self._do("jobs created", self._client.create_job(made))
         self._jobs.append(job)
-        longest = chance.choice((120, 400, 1500))
-        await self._add(job, chance.randint(3, 40 if longest < 1000 else 16), longest)  # noqa: PLR2004 - seconds
+        longest, most = chance.choice(((120, 40), (400, 40), (1500, 16)))  # seconds, tasks
+        await self._add(job, chance.randint(3, most), longest)
 
     async def _add(self, job: _Job, count: int, longest: float) -> None:
         chance = self._chance

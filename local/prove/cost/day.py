@@ -143,7 +143,7 @@ class Day:
         self.killed += 1
 
     def _drawn_kills(self, number: int) -> dict[int, int]:
-        """Returns which app is killed in the ticks of which minutes; negative ones are minutes of roll-ups."""
+        """Returns the apps that are killed, by the minute of the tick; negative ones are minutes of roll-ups."""
         ticks = [minute for minute in range(10, self._minutes) if not _is_calm(minute)]
         rolled = [-minute for minute in ticks if minute % 60 == _ROLLED_AT]
         some = self._chance.sample(ticks, min(number - number // 3, len(ticks)))

@@ -88,7 +88,7 @@ def _rows(verdict: Verdict) -> list[tuple[str, ...]]:
         name = f"outage {one.since:%H:%M} to {one.until:%H:%M}: unwatched in {one.pool}"
         mark = "ok" if one.is_right else "NOT OK"
         rows.append((verdict.name, name, f"{one.shown:,.1f} s", true, "", f"{one.slack:.0f} s of clocks", mark))
-    bar, mark = (f"{UNKNOWN_BAR:.0%}", _mark(verdict.unknown <= UNKNOWN_BAR)) if verdict.has_log else ("none", "")
+    bar, mark = (f"{UNKNOWN_BAR:.0%}", _mark(ok=verdict.unknown <= UNKNOWN_BAR)) if verdict.has_log else ("none", "")
     shown = f"{verdict.unwatched:,.0f} s, {verdict.unattributed:,.0f} s"
     unknown = ("unwatched beside outages, unattributed", shown, "0 s", f"{verdict.unknown:.3%}", bar, mark)
     return [*rows, (verdict.name, *unknown)]
@@ -102,7 +102,7 @@ def _row(verdict: Verdict, name: str, one: Compared, bar: float | None, unit: st
         name,
         *figures,
         f"{bar:.1%}" if bar else "none",
-        _mark(one.judged_share <= bar) if bar else "",
+        _mark(ok=one.judged_share <= bar) if bar else "",
     )
 
 
@@ -113,5 +113,5 @@ def _own_share(verdict: Verdict) -> tuple[str, ...]:
     return (verdict.name, name, f"{one.shown:,.1f} s", f"{one.true:,.1f} s", f"{one.share:.1%}", "none", "")
 
 
-def _mark(ok: bool) -> str:  # noqa: FBT001 - a mark of its only argument
+def _mark(*, ok: bool) -> str:
     return "ok" if ok else "NOT OK"

@@ -2,7 +2,7 @@
 
 Nodes' states that last less than a poll are invisible, so busy time comes from the start and end of runs of
 tasks. The runs on a node overlap where it has several slots: the node is busy for the length of their union. A run of a
-multi-instance task takes place on several nodes, of which only the primary's is named.
+multi-instance task takes place on several nodes, and names only the primary's.
 """
 
 from bisect import bisect_left, bisect_right

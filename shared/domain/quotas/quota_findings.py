@@ -14,7 +14,7 @@ _NOUNS = {
 
 
 def quota_finding(account_id: str, quota: Quota, as_of: datetime, now: datetime) -> Finding | None:
-    """Returns the finding on a quota with a limit above 0 of which 90 % are used, or which is reached within a week."""
+    """Returns the finding on a quota with a limit above 0 that is used by 90 %, or reached within a week."""
     if not quota.limit or quota.share is None:
         return None
     is_soon = quota.reached_at is not None and quota.reached_at - now <= QUOTA_AHEAD

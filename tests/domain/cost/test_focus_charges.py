@@ -1,4 +1,4 @@
-"""Charges of a day: their rounded amounts add up to the rounded day, whatever the parts are."""
+"""Charges of a day: their rounded amounts add up to the rounded day, for parts of any size."""
 
 from datetime import UTC, datetime
 from decimal import Decimal

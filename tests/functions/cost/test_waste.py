@@ -25,7 +25,7 @@ async def wasteful(_running: World) -> World:
 
 
 async def _stage(world: World) -> None:
-    """Runs half a day of a pool with three nodes of which one works for two hours, in vain, and rolls it up."""
+    """Runs half a day of a pool of three nodes, one working for two hours, in vain, and rolls it up."""
     for _ in range(2):  # pools of earlier tests, their ledgers and their days are long gone then
         await world.app.fire("tick")
         await world.app.fire("housekeeping")

@@ -129,7 +129,7 @@ class WasteEvidence:
 
     @property
     def has_months(self) -> bool:
-        """True where days are enough to tell what a month costs."""
+        """True where there are days enough to estimate a month."""
         return self.full_days >= MIN_WASTE_DAYS
 
     @property

@@ -6,7 +6,7 @@ from shared.domain.findings.thresholds import MIN_IDLE_SLOTS
 
 
 def idle_slots(e: WasteEvidence, pool: PoolWindow) -> Waste | None:
-    """Returns the finding on a pool of which at least 30 % of the slots were free while its nodes ran tasks."""
+    """Returns the finding on a pool with at least 30 % of its slots free while its nodes ran tasks."""
     free, held = pool.cost("idleSlots"), pool.cost(*HELD)
     whole = free.time + held.time
     if free.time < MIN_IDLE_SLOTS * whole:
