@@ -2,7 +2,6 @@
 
 import secrets
 import shutil
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ from local.dev.running.stack import (
 )
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children, Program
-from local.prove.stack.api import call
+from local.prove.stack.api import call, call_raw
 from local.prove.stack.services import start_storage
 
 POLL_INTERVAL = 60  # seconds
@@ -57,9 +56,7 @@ class Watcher:
 
     def text(self, path: str) -> bytes:
         """Returns an answer that isn't JSON."""
-        with urllib.request.urlopen(f"{self.address}/api/{path}", timeout=120) as answer:  # noqa: S310 - loopback
-            found: bytes = answer.read()
-            return found
+        return call_raw("GET", f"{self.address}/api/{path}")
 
 
 @dataclass(slots=True)

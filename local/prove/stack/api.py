@@ -73,7 +73,13 @@ class Stack:
 
 def call(method: str, url: str, body: Any = None) -> Any:
     """Returns the JSON of the response. Raises OSError, http.client.HTTPException or ValueError if there is none."""
+    return json.loads(call_raw(method, url, body) or b"null")
+
+
+def call_raw(method: str, url: str, body: Any = None) -> bytes:
+    """Returns the body of the response. Raises OSError or http.client.HTTPException if there is none."""
     payload = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, payload, {"Content-Type": "application/json"}, method=method)  # noqa: S310
     with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
-        return json.loads(answer.read() or b"null")
+        found: bytes = answer.read()
+        return found
