@@ -1,20 +1,19 @@
 """The list of retail prices: its route, without authentication as at the service, and its controls."""
 
-import asyncio
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import partial
 from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
 
-import orjson
 from aiohttp import web
 
 from local.batch_emulator.core.injection import Fault
-from local.batch_emulator.core.stamps import SECOND, http_date, parse_stamp
+from local.batch_emulator.core.stamps import SECOND, parse_stamp
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
-from local.batch_emulator.http.broken_responses import reset_connection, truncated_response
+from local.batch_emulator.http.broken_responses import json_response
 from local.batch_emulator.prices.price_items import CURRENCIES
 from local.batch_emulator.prices.price_list import PriceChange
 from local.batch_emulator.prices.price_queries import price_page, read_price_query
@@ -32,19 +31,7 @@ class PriceHandler:
 
     async def handle(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """Answers with a page, 400 with the reason, or as a fault has it; only requests without a fault count."""
-        fault = self._emulator.faults.consume(incoming.method, incoming.path)
-        if fault:
-            await asyncio.sleep(fault.delaySeconds)
-        if fault and fault.reset:
-            return reset_connection(incoming)
-        status, body = self._answer(incoming, fault)
-        headers = {"Date": http_date(self._emulator.clock.now), "Content-Type": "application/json; charset=utf-8"}
-        if fault and fault.retryAfter is not None:
-            headers["Retry-After"] = str(fault.retryAfter)
-        raw = orjson.dumps(body)
-        if fault and fault.truncate and not fault.status:
-            return await truncated_response(incoming, status, headers, raw)
-        return web.Response(status=status, headers=headers, body=raw)
+        return await json_response(incoming, self._emulator, partial(self._answer, incoming))
 
     def _answer(self, incoming: web.BaseRequest, fault: Fault | None) -> tuple[int, Json]:
         if fault and fault.status:

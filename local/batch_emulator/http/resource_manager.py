@@ -1,16 +1,15 @@
 """The part of Azure Resource Manager that has Batch accounts: one GET, without authentication on this machine."""
 
-import asyncio
 import re
+from functools import partial
 from urllib.parse import parse_qsl
 
-import orjson
 from aiohttp import web
 
-from local.batch_emulator.core.stamps import http_date
+from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
-from local.batch_emulator.http.broken_responses import reset_connection, truncated_response
+from local.batch_emulator.http.broken_responses import json_response
 from local.batch_emulator.wire.batch_account import batch_account
 
 PREFIX = "/subscriptions/"
@@ -28,22 +27,11 @@ class ResourceManagerHandler:
 
     async def handle(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """Answers with the account, an error in the service's shape, or as a fault has it."""
-        fault = self._emulator.faults.consume(incoming.method, incoming.path)
-        if fault:
-            await asyncio.sleep(fault.delaySeconds)
-        if fault and fault.reset:
-            return reset_connection(incoming)
-        if fault and fault.status:
-            status, body = fault.status, _error(fault.code, "This failure was asked for.")
-        else:
-            status, body = self._answer(incoming)
-        headers = {"Date": http_date(self._emulator.clock.now), "Content-Type": "application/json; charset=utf-8"}
-        raw = orjson.dumps(body)
-        if fault and fault.truncate and not fault.status:
-            return await truncated_response(incoming, status, headers, raw)
-        return web.Response(status=status, headers=headers, body=raw)
+        return await json_response(incoming, self._emulator, partial(self._answer, incoming))
 
-    def _answer(self, incoming: web.BaseRequest) -> tuple[int, Json]:
+    def _answer(self, incoming: web.BaseRequest, fault: Fault | None) -> tuple[int, Json]:
+        if fault and fault.status:
+            return fault.status, _error(fault.code, "This failure was asked for.")
         if incoming.method != "GET":
             return _NOT_ALLOWED, _error("MethodNotAllowed", f"There is only {_ROUTE}.")
         found = _PATH.fullmatch(incoming.path)
