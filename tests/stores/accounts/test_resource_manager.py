@@ -13,6 +13,7 @@ from shared.domain.quotas.quota_settings import QuotaSettings
 from shared.errors import QuotaError
 from shared.stores.accounts.resource_manager import ResourceManager
 from tests.stores.batch.test_batch_tokens import Refusing
+from tests.stores.loopback import on_loopback
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 ID = (
@@ -51,12 +52,8 @@ def _answering(body: object) -> Reply:
 @pytest_asyncio.fixture
 async def server() -> AsyncIterator[ManagementServer]:
     found = ManagementServer()
-    runner = web.ServerRunner(web.Server(found.serve), shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    found.port = runner.addresses[0][1]
-    yield found
-    await runner.cleanup()
+    async with on_loopback(found.serve) as found.port:
+        yield found
 
 
 async def test_an_account_on_this_machine_is_read_by_one_get_without_a_token(server: ManagementServer) -> None:

@@ -13,6 +13,7 @@ from yarl import URL
 from shared.errors import PriceAnswerError, PriceSourceError
 from shared.stores.prices.retail_prices import RetailPrices
 from tests.domain.prices.odd_pages import BESIDE, USUAL, row
+from tests.stores.loopback import on_loopback
 
 PATH = "/api/retail/prices"
 SIZE, REGION = "standard_d4s_v5", "westeurope"
@@ -50,12 +51,8 @@ class _Broken(web.StreamResponse):
 @pytest_asyncio.fixture
 async def server() -> AsyncIterator[PriceServer]:
     found = PriceServer()
-    runner = web.ServerRunner(web.Server(found.serve), shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    found.port = runner.addresses[0][1]
-    yield found
-    await runner.cleanup()
+    async with on_loopback(found.serve) as found.port:
+        yield found
 
 
 def page(*rows: Any, link: str | None = None) -> Reply:
