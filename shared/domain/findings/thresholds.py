@@ -44,6 +44,8 @@ MIN_FAILING_HOURS = 3
 """Hours in which nodes have a failed start task."""
 MIN_IDLE_SLOTS = 0.3
 """The share of free slots in the time of nodes that run tasks."""
+MIN_IDLE_BETWEEN_TASKS = 0.3
+"""The share of idle nodes and free slots in the time of nodes, both without what other rules name."""
 MIN_IDLE_WEEKENDS = 0.5
 """The share of idle nodes in the time of nodes on Saturdays and Sundays."""
 SIZE_HEADROOM = 1.25

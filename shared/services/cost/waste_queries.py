@@ -11,7 +11,7 @@ from shared.domain.cost.priced_days import PricedDay
 from shared.domain.cost.usage_days import DAY
 from shared.domain.cost.waste.evidence import BusyNodes, FailedJob, PoolWindow, Waste, WasteEvidence
 from shared.domain.cost.waste.gathering import waste_evidence
-from shared.domain.cost.waste.oversized_pools import may_be_oversized
+from shared.domain.cost.waste.idle.oversized_pools import may_be_oversized
 from shared.domain.cost.waste.rules import waste_found
 from shared.domain.findings.thresholds import MAX_SAMPLED_POOLS, MAX_WASTE_DAYS
 from shared.domain.nodes.nodes import RUNNING, by_state

@@ -54,9 +54,10 @@ class PoolWindow:
 
     `idle_hours` are hours in which nodes were idle and none ran a task, `idle_cost` that of idle nodes in them.
     `failing_hours` are hours in which a start task had failed. `busiest` is the mean number of busy nodes of the
-    busiest hour. `weekend` is the cost of nodes on Saturdays and Sundays, `weekend_idle` that of idle ones. `saving` is
-    what dedicated nodes that ran tasks cost beyond the price of spot nodes; its unpriced time lacks one of both prices.
-    `most_busy` is None where it wasn't looked up.
+    busiest hour. `weekend` is the cost of nodes on Saturdays and Sundays, `weekend_idle` that of idle ones, and
+    `weekend_idle_cost` the part of `idle_cost` on these days. `saving` is what dedicated
+    nodes that ran tasks cost beyond the price of spot nodes; its unpriced time lacks one of both prices. `most_busy` is
+    None where it wasn't looked up.
     """
 
     facts: PoolFacts
@@ -67,6 +68,7 @@ class PoolWindow:
     busiest: float = 0
     weekend: TimeCost = NO_COST
     weekend_idle: TimeCost = NO_COST
+    weekend_idle_cost: TimeCost = NO_COST
     saving: TimeCost = NO_COST
     most_busy: BusyNodes | None = None
 

@@ -64,6 +64,7 @@ class _Sums:
     busiest: float = 0
     weekend: TimeCost = NO_COST
     weekend_idle: TimeCost = NO_COST
+    weekend_idle_cost: TimeCost = NO_COST
     saving: TimeCost = NO_COST
 
     def window(self, pool: Pool) -> PoolWindow:
@@ -76,6 +77,7 @@ class _Sums:
             busiest=self.busiest,
             weekend=self.weekend,
             weekend_idle=self.weekend_idle,
+            weekend_idle_cost=self.weekend_idle_cost,
             saving=self.saving,
         )
 
@@ -107,7 +109,9 @@ def _add_hours(sums: _Sums, day: PricedDay, key: str, pool: PoolDay) -> None:
             sums.idle_hours += 1
             idle.append({kind: {"idle": units.get("idle", 0)} for kind, units in kinds.items()})
     usage = replace(day.usage, pools={key: replace(pool, units=summed(idle))})
-    sums.idle_cost = sum(map(cost_of, replace(day, usage=usage).pool_lines()), sums.idle_cost)
+    cost = sum(map(cost_of, replace(day, usage=usage).pool_lines()), NO_COST)
+    sums.idle_cost += cost
+    sums.weekend_idle_cost += cost if is_weekend(_date(day)) else NO_COST
 
 
 def _units(kinds: UnitsByKind, *classes: str) -> int:

@@ -6,11 +6,12 @@ from decimal import Decimal
 from shared.domain.cost.waste.evidence import PoolWindow, Waste, WasteEvidence
 from shared.domain.cost.waste.failed_tasks import failed_tasks
 from shared.domain.cost.waste.failing_start_tasks import failing_start_task
-from shared.domain.cost.waste.idle_pools import idle_pool
-from shared.domain.cost.waste.idle_slots import idle_slots
-from shared.domain.cost.waste.idle_weekends import idle_weekend
+from shared.domain.cost.waste.idle.idle_between_tasks import idle_between_tasks
+from shared.domain.cost.waste.idle.idle_pools import idle_pool
+from shared.domain.cost.waste.idle.idle_slots import idle_slots
+from shared.domain.cost.waste.idle.idle_weekends import idle_weekend
+from shared.domain.cost.waste.idle.oversized_pools import oversized_pool
 from shared.domain.cost.waste.interrupted_runs import interrupted_runs
-from shared.domain.cost.waste.oversized_pools import oversized_pool
 from shared.domain.cost.waste.preempted_runs import preempted_runs
 from shared.domain.cost.waste.retried_runs import retried_runs
 from shared.domain.cost.waste.spot_instead import spot_instead
@@ -20,6 +21,7 @@ _OF_POOLS: tuple[Callable[[WasteEvidence, PoolWindow], Waste | None], ...] = (
     idle_pool,
     idle_weekend,
     oversized_pool,
+    idle_between_tasks,
     starts_without_runs,
     failing_start_task,
     idle_slots,

@@ -19,6 +19,14 @@ class TimeCost:
     def __add__(self, other: "TimeCost") -> "TimeCost":
         return TimeCost(self.time + other.time, self.priced + other.priced, self.unpriced + other.unpriced)
 
+    def __sub__(self, other: "TimeCost") -> "TimeCost":
+        """Returns what is left; at least nothing."""
+        return TimeCost(
+            max(self.time - other.time, 0),
+            max(self.priced - other.priced, _NOTHING),
+            max(self.unpriced - other.unpriced, 0),
+        )
+
     @property
     def amount(self) -> Decimal | None:
         """The money, None where no time has a price."""

@@ -58,6 +58,12 @@ def test_weekends_are_saturdays_and_sundays() -> None:
     found = evidence({5: {OWN: {"idle": 2.0, "succeeded": 1.0, "unwatched": 9.0}}})
     assert found.weekend_days == 2
     assert (found.pools[0].weekend.time, found.pools[0].weekend_idle.time) == (6 * HOUR, 4 * HOUR)
+    assert found.pools[0].weekend_idle_cost.time == 0
+
+
+def test_idle_hours_at_weekends_are_also_counted_apart() -> None:
+    (found,) = evidence(IDLE).pools
+    assert (found.idle_cost.time, found.weekend_idle_cost.time) == (7 * 48 * HOUR, 2 * 48 * HOUR)
 
 
 def test_the_busiest_hour_is_in_nodes_however_many_slots_these_have() -> None:

@@ -59,6 +59,69 @@ def test_waste_without_a_price_has_time_and_no_amount() -> None:
     assert one.cost.time == one.cost.unpriced == 7 * 24 * HOUR
 
 
+def test_nodes_that_are_idle_in_hours_with_tasks_are_named_from_thirty_percent_on() -> None:
+    one = of_pool({hour: {OWN: {"succeeded": 2.5, "idle": 2.0}} for hour in range(24)})["idleBetweenTasks"]
+    assert (one.cost.amount, one.monthly) == (Decimal(7 * 24 * 2), Decimal(30 * 24 * 2))
+    assert (one.finding.evidence["idleShare"], one.finding.title) == (44, "44 % of nodes' time is idle between tasks")
+    assert one.finding.sentence == "In the last 7 days nodes were idle for 336.0 node hours: 44 % of their time."
+    assert "'$TargetDedicatedNodes = min(NODES, ceil(max($PendingTasks.GetSample(1)) / 1));" in one.finding.advice
+    hours = {hour: {OWN: {"succeeded": 6.0, "starting": 1.1, "idle": 3.0}} for hour in range(24)}
+    assert "idleBetweenTasks" not in of_pool(hours)
+
+
+@pytest.mark.parametrize(
+    ("of", "advice"),
+    [
+        (pool(nodes=None, autoscale=True), "az batch pool autoscale evaluate --pool-id P"),
+        (
+            pool(nodes=0, spot=4, slots=8),
+            "'$TargetLowPriorityNodes = min(NODES, ceil(max($PendingTasks.GetSample(1)) / 8));",
+        ),
+    ],
+)
+def test_idle_nodes_between_tasks_get_advice_on_the_formula_that_the_pool_has_or_could_have(
+    of: Pool, advice: str
+) -> None:
+    one = of_pool({1: {OWN: {"succeeded": 2.0, "idle": 4.0}}}, of)["idleBetweenTasks"]
+    assert advice in one.finding.advice
+
+
+def test_a_pool_without_tasks_is_not_idle_between_them() -> None:
+    assert "idleBetweenTasks" not in of_pool({hour: {OWN: {"idle": 4.0}} for hour in range(7)}, days=1)
+
+
+def test_free_slots_are_idle_between_tasks_unless_another_rule_names_them() -> None:
+    few = {UNPRICED: {"succeeded": 3.0, "idleSlots": 1.0, "idle": 3.0}}
+    one = of_pool({1: few}, slots=4)["idleBetweenTasks"]
+    assert one.cost.time == 7 * 4 * HOUR
+    assert "and 7.0 node hours of slots were free beside other tasks" in one.finding.sentence
+    many = {UNPRICED: {"succeeded": 2.0, "idleSlots": 2.0, "idle": 3.0}}
+    assert of_pool({1: many}, slots=4)["idleBetweenTasks"].cost.time == 7 * 3 * HOUR
+    found_by_price = of_pool({1: {OWN: few[UNPRICED]}}, slots=4)
+    assert "spotInstead" in found_by_price
+    assert found_by_price["idleBetweenTasks"].cost.time == 7 * 3 * HOUR
+
+
+def test_idle_time_between_tasks_leaves_out_what_other_rules_name() -> None:
+    hours = {**nightly({"idle": 4.0}), 22: {OWN: {"succeeded": 2.0, "idle": 3.0}}, 23: {OWN: {"succeeded": 2.0}}}
+    listed = of_pool(hours)
+    assert {"idlePool", "idleWeekends", "idleBetweenTasks"} <= listed.keys()
+    assert listed["idlePool"].cost.amount == 7 * 22 * 4
+    assert listed["idleBetweenTasks"].cost.amount == 5 * 3
+    assert listed["idleBetweenTasks"].finding.sentence.endswith("35 % of their time beyond what other findings name.")
+    sound = {**hours, 22: {OWN: {"succeeded": 8.0, "idle": 3.0}}}
+    assert "idleBetweenTasks" not in of_pool(sound)
+
+
+def test_nodes_beyond_the_size_that_a_pool_needs_are_not_idle_between_tasks() -> None:
+    e = evidence({hour: {OWN: {"succeeded": 2.0, "idle": 8.0}} for hour in range(24)}, of=pool(nodes=10))
+    listed = sized(e, 6)
+    assert listed["oversizedPool"].cost.amount == 7 * 24 * 2
+    at_weekends = listed["idleWeekends"].cost.amount
+    assert at_weekends == 2 * 24 * 8
+    assert listed["idleBetweenTasks"].cost.amount == 7 * 24 * 8 - 7 * 24 * 2 - at_weekends
+
+
 def test_nodes_that_start_for_longer_than_they_run_are_named_and_others_are_not() -> None:
     one = of_pool({1: {OWN: {"starting": 1.0, "startTask": 2.0, "succeeded": 2.9}}})["startsWithoutRuns"]
     assert one.cost.time == 21 * HOUR

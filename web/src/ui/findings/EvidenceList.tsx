@@ -9,7 +9,7 @@ import { addressOfDetail } from "../../routing/routes.ts";
 import { ExternalText } from "../text/ExternalText.tsx";
 import type { Evidence, Finding } from "./model.ts";
 
-const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "maxWallClockTime", "medianRun", "runTime", "startTime", "startUp", "startUpBefore"]);
+const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "freeSlotTime", "idleTime", "maxWallClockTime", "medianRun", "runTime", "startTime", "startUp", "startUpBefore"]);
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** Labels of evidence that its name in the API doesn't explain. */
 const LABELS = new Map([
@@ -28,6 +28,7 @@ const LABELS = new Map([
   ["fitNodes", "suitable nodes"],
   ["formulaLines", "decisive formula lines"],
   ["formulaVariables", "variables in the formula"],
+  ["freeSlotTime", "time of free slots"],
   ["held", "blocked by other tasks"],
   ["heldByCycle", "blocked by a dependency cycle"],
   ["heldByFailed", "blocked by failed tasks"],
@@ -35,6 +36,7 @@ const LABELS = new Map([
   ["holders", "other jobs using its slots"],
   ["idleHours", "idle hours"],
   ["idleShare", "idle, in percent"],
+  ["idleTime", "time of idle nodes"],
   ["interruptedShare", "without a result, in percent"],
   ["interruptions", "interruptions of spot nodes"],
   ["interruptionsSince", "interruptions counted since"],
