@@ -3,7 +3,8 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from http.client import HTTPException
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -87,6 +88,18 @@ def test_a_request_reaches_the_function_as_in_azure(host: RunningHost) -> None:
     assert seen["headers"]["x-upper"] == "V"
     assert seen["body"] == "hi"
     assert seen["url"] == f"{host.url}/echo/a/b?x=1&x=2&empty=&y=z"
+
+
+def test_a_large_answer_arrives_whole_and_its_connection_serves_the_next_request(host: RunningHost) -> None:
+    parts, large = urlsplit(host.url), "x" * 2_000_000
+    with closing(HTTPConnection(parts.hostname or "", parts.port, timeout=15)) as connection:
+        for method in ("POST", "HEAD", "POST"):
+            connection.request(method, "/echo/large", body=large.encode())
+            answer = connection.getresponse()
+            body = answer.read()
+            assert answer.status == 200
+            assert int(answer.headers["Content-Length"]) > len(large)
+            assert body == b"" if method == "HEAD" else json.loads(body)["body"] == large
 
 
 def test_a_function_that_raises_gives_500_and_a_line_in_the_log(host: RunningHost) -> None:
