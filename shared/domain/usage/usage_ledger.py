@@ -5,12 +5,14 @@ written in the transaction that writes these, so each change counts once, howeve
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from itertools import chain
 from typing import NamedTuple
 
 from shared.domain.nodes.nodes import Node
 from shared.domain.usage.billing_classes import BillingClass, class_of
+from shared.domain.usage.last_nodes import Deletion, LastNodes, last_nodes
 from shared.domain.usage.node_spans import ListGap, Removal, UsageSpan, ended_spans, gone_spans
 
 KEPT = timedelta(days=4)
@@ -48,7 +50,7 @@ class UsageLedger:
     """What has ended of a pool's nodes `since` a time, as of the list that last ended anything; ms since 1970.
 
     `starts` are those of present states, by node, that differ from the node's own stamps. `pool` is None while the
-    pool has a row of its own.
+    pool has a row of its own. `last` are the nodes that it had when it was deleted, None where `hours` have all.
     """
 
     since: int
@@ -56,6 +58,12 @@ class UsageLedger:
     hours: UsageHours = field(default_factory=dict)
     starts: Mapping[str, int] = field(default_factory=dict)
     pool: DeletedPool | None = None
+    last: LastNodes | None = None
+
+    @property
+    def has_time(self) -> bool:
+        """Whether it has any time of nodes that aren't there any more."""
+        return bool(self.hours or self.last)
 
     def after(
         self, before: Mapping[str, Node], nodes: Mapping[str, Node], gap: ListGap, removal: Removal
@@ -69,6 +77,23 @@ class UsageLedger:
                 change.follow(key, old, node, removal)
         return change.result()
 
+    def ended(
+        self, nodes: Mapping[str, Node], gap: ListGap, removal: Removal, pool: DeletedPool | None
+    ) -> "UsageLedger":
+        """Returns the ledger of a deleted pool, which had these nodes in its last list."""
+        if not nodes:
+            return replace(self, pool=pool)
+        change = _LedgerChange(replace(self, hours=_with_spans(self.hours, self.of_last()), last=None), gap)
+        for key, node in nodes.items():
+            change.end(key, node)
+        as_of, last = max(self.as_of, gap.at), last_nodes(nodes, gap, removal)
+        return replace(change.result(), as_of=as_of, pool=pool, last=last)
+
+    def dated(self, deletions: Iterable[Deletion]) -> "UsageLedger":
+        """Returns the ledger with the time at which its pool was deleted, or itself where these don't say more."""
+        last = self.last.ended_by(deletions) if self.last else None
+        return self if last == self.last else replace(self, last=last)
+
     def start_of(self, key: str, node: Node) -> int:
         """Returns since when a node's present state counts, in milliseconds since 1970."""
         return max(self.since, self.starts.get(key, node.transition or node.allocated))
@@ -78,7 +103,7 @@ class UsageLedger:
         lasting = (
             (node, (UsageSpan(self.start_of(key, node), as_of, class_of(node.state)),)) for key, node in nodes.items()
         )
-        return _with_spans(self.hours, lasting)
+        return _with_spans(self.hours, chain(lasting, self.of_last()))
 
     def known_since(self, now: int) -> int:
         """Returns from when on it is complete, as of `now`; older hours are dropped with the next change."""
@@ -87,6 +112,10 @@ class UsageLedger:
     def is_over(self, now: int) -> bool:
         """Returns whether all of it is older than the ledger keeps."""
         return self.as_of < first_kept(now)
+
+    def of_last(self) -> Iterable[_Ended]:
+        """Returns the time of the nodes that a deleted pool had, since their last list."""
+        return self.last.spans() if self.last else ()
 
 
 class _LedgerChange:
@@ -118,13 +147,20 @@ class _LedgerChange:
         self._ended.append((old, gone_spans(old, self._ledger.start_of(key, old), self._gap, removal)))
         self._starts.pop(key, None)
 
+    def end(self, key: str, old: Node) -> None:
+        """Adds the time up to the last list of a node whose pool is deleted."""
+        start, seen = self._ledger.start_of(key, old), self._gap.known_as_of
+        if start < seen:
+            self._ended.append((old, (UsageSpan(start, seen, class_of(old.state)),)))
+        self._starts.pop(key, None)
+
     def result(self) -> UsageLedger:
         """Returns the ledger after the change, without the hours that are too old by now."""
         ended = any(spans for _, spans in self._ended)
         if not ended and self._starts == self._ledger.starts:
             return self._ledger
         since = max(self._ledger.since, first_kept(self._gap.at))
-        hours = _with_spans(self._ledger.hours, self._ended)
+        hours = _with_spans(self._ledger.hours, chain(self._ledger.of_last(), self._ended))
         if since > self._ledger.since:
             hours = {hour: amounts for hour, amounts in hours.items() if hour >= since // HOUR}
         as_of = max(self._ledger.as_of, self._gap.at)

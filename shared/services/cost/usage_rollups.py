@@ -22,6 +22,7 @@ from shared.domain.cost.day_rollups import (
     settled_hours,
     usage_by_hour,
 )
+from shared.domain.cost.runs.run_events import RunEvents
 from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, UsageDay, summed, with_slots
 from shared.domain.jobs.jobs import Job
 from shared.domain.pools.pools import Pool
@@ -92,6 +93,7 @@ class UsageRollups:
         open_days = [day for day in wanted if not day.is_final and (day.day == today or _was_watched(pools, day.day))]
         first = min(day.day * HOURS + day.settled for day in open_days)
         events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
+        pools = [await self._dated(one, events) for one in pools]
         facts = {one.key: one.pool.facts for one in pools if one.pool}
         long_runs = LongRuns(self._events, account.key, facts, first * HOUR - LOOK_BACK)
         reader = TaskUsageReader(self._leaves, account, events, facts, to_milliseconds(now), long_runs)
@@ -109,6 +111,16 @@ class UsageRollups:
             with suppress(CacheConflictError):  # it is being written all the time: the next run finds it
                 found.append(_PoolNodes(key, known.get(key), await self._stores.nodes.read(account.key, key)))
         return found
+
+    async def _dated(self, pool: _PoolNodes, events: RunEvents) -> _PoolNodes:
+        """Returns a deleted pool whose ledger has the time of its deletion where events say it, which is stored."""
+        usage = pool.stored.usage
+        dated = usage.dated(events.deletions.get(pool.key, ())) if usage else None
+        if dated is None or dated is usage:
+            return pool
+        with suppress(CacheConflictError):  # a new pool has the id by now
+            await self._stores.nodes.retire(pool.stored, dated)
+        return replace(pool, stored=replace(pool.stored, usage=dated))
 
     async def _made(
         self, reader: TaskUsageReader, before: UsageDay, pools: Sequence[_PoolNodes], jobs: Sequence[Job], now: int

@@ -181,7 +181,8 @@ class PoolRounds:
             elif row:
                 this.failures[key] = row.why
         except BatchMissingError:
-            await self._nodes.retire(stored, this.usage_of_deleted(key, pool.facts if pool else None, stored))
+            usage = this.usage.of_deleted(key, pool.facts if pool else None, stored, this.t0())
+            await self._nodes.retire(stored, usage)
             if pool:
                 await self._records.forget(self._key, pool)
                 self._reading.forget(pool.facts.id)
@@ -212,7 +213,8 @@ class PoolRounds:
         except BatchMissingError:
             await self._look_up(this, pool.key, pool.facts.id)
             return
-        write = planned(stored, nodes, snapshot.tally, this.usage_after(pool.key, pool.facts, stored, nodes))
+        usage = this.usage.after(pool.key, pool.facts, stored, nodes, this.t0())
+        write = planned(stored, nodes, snapshot.tally, usage)
         this.writes[pool.key] = write
         if seen := seen_nodes(pool, stored.nodes, nodes, this.t0()):
             this.start_ups[pool.key] = seen

@@ -7,8 +7,9 @@ from math import inf
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import Node
 from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.prices.pool_prices import system_of
 from shared.domain.usage.node_spans import ListGap, Removal
-from shared.domain.usage.usage_ledger import UsageLedger
+from shared.domain.usage.usage_ledger import DeletedPool, UsageLedger
 from shared.stores.pools.nodes import StoredNodes
 from shared.stores.pools.pools import KnownPools
 
@@ -26,18 +27,30 @@ class PoolUsage:
         self._watched_since = _watched_since(known)
 
     def after(
-        self, key: str, facts: PoolFacts | None, stored: StoredNodes, nodes: Mapping[str, Node], t0: datetime
+        self, key: str, facts: PoolFacts, stored: StoredNodes, nodes: Mapping[str, Node], t0: datetime
     ) -> UsageLedger:
-        """Returns the ledger of a pool whose nodes were listed as of `t0`, or of a deleted one, which has none.
+        """Returns the ledger of a pool whose nodes were listed as of `t0`."""
+        ledger, gap = self._before(key, facts, stored, t0)
+        return ledger.after(stored.nodes, nodes, gap, _removal(facts, gap))
 
-        `facts` are None for a deleted pool whose row couldn't be read.
+    def of_deleted(self, key: str, facts: PoolFacts | None, stored: StoredNodes, t0: datetime) -> UsageLedger:
+        """Returns the ledger of a pool that was found deleted as of `t0`, with what determined its prices.
+
+        `facts` are None where its row couldn't be read.
         """
+        ledger, gap = self._before(key, facts, stored, t0)
+        pool = DeletedPool(facts.id, facts.slots_per_node, *system_of(facts)) if facts else None
+        return ledger.ended(stored.nodes, gap, _removal(facts, gap), pool)
+
+    def _before(
+        self, key: str, facts: PoolFacts | None, stored: StoredNodes, t0: datetime
+    ) -> tuple[UsageLedger, ListGap]:
+        """Returns a pool's ledger so far, and the time since the list before."""
         known = self._known.get(key)
         seen = to_milliseconds(known.nodes_as_of) if known and known.nodes_as_of else 0
         ledger = stored.usage or _begun(seen or self._first(facts, t0))
         known_as_of = max(seen, ledger.as_of)
-        gap = ListGap(known_as_of, max(to_milliseconds(t0), known_as_of), self._longest)
-        return ledger.after(stored.nodes, nodes, gap, _removal(facts, gap))
+        return ledger, ListGap(known_as_of, max(to_milliseconds(t0), known_as_of), self._longest)
 
     def _first(self, facts: PoolFacts | None, t0: datetime) -> int:
         """Returns since when a new pool is watched: since its creation, unless the account was watched later."""

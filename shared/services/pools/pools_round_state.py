@@ -1,20 +1,17 @@
 """The results of a running round over pools, and its final row."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from shared.domain.nodes.nodes import Node, NodeCounts
+from shared.domain.nodes.nodes import NodeCounts
 from shared.domain.polling.pool_rounds import PoolRound
-from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pools import Pool
-from shared.domain.prices.pool_prices import system_of
-from shared.domain.usage.usage_ledger import DeletedPool, UsageLedger
 from shared.errors import BatchAnswerError
 from shared.services.pools.pool_usage import PoolUsage
 from shared.services.pools.start_up_records import SeenNodes
 from shared.services.round.resource_state import ResourceRoundState
-from shared.stores.pools.nodes import NodesTransaction, StoredNodes
+from shared.stores.pools.nodes import NodesTransaction
 from shared.stores.pools.pools import KnownPools
 
 
@@ -66,19 +63,6 @@ class PoolsRoundState(ResourceRoundState):
     def counts_of(self, pool: Pool) -> NodeCounts | None:
         """Returns the service's node counts of a pool, None if they are unknown."""
         return self.counts.get(pool.key, () if self.all_counted else None)
-
-    def usage_after(
-        self, key: str, facts: PoolFacts | None, stored: StoredNodes, nodes: Mapping[str, Node]
-    ) -> UsageLedger:
-        """Returns the usage ledger of a pool whose nodes were listed."""
-        return self.usage.after(key, facts, stored, nodes, self.t0())
-
-    def usage_of_deleted(self, key: str, facts: PoolFacts | None, stored: StoredNodes) -> UsageLedger:
-        """Returns the usage ledger of a deleted pool, with what determined its prices unless its row is unreadable."""
-        usage = self.usage_after(key, facts, stored, {})
-        if facts is None:
-            return usage
-        return replace(usage, pool=DeletedPool(facts.id, facts.slots_per_node, *system_of(facts)))
 
     def may_continue(self) -> bool:
         return self.throttled is None and self.has_time()

@@ -67,7 +67,7 @@ class StoredNodes:
 
     def keeps_usage(self, now: int) -> bool:
         """Returns whether these are the rows of a deleted pool whose usage is still to be kept; ms since 1970."""
-        return not self.nodes and self.usage is not None and bool(self.usage.hours) and not self.usage.is_over(now)
+        return not self.nodes and self.usage is not None and self.usage.has_time and not self.usage.is_over(now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class NodeStore:
 
         Raises CacheConflictError, StorageError.
         """
-        if not usage.hours:
+        if not usage.has_time:
             await self.delete(stored)
             return
         (conflict,) = await self.save_all([planned(stored, {}, None, usage)])

@@ -12,6 +12,7 @@ import msgspec
 import orjson
 
 from shared.domain.usage.billing_classes import CLASSES, BillingClass
+from shared.domain.usage.last_nodes import LastNodes
 from shared.domain.usage.usage_ledger import DeletedPool, UsageAmounts, UsageKind, UsageLedger
 from shared.log import logger
 from shared.stores.tables.row_columns import Row, bytes_columns, bytes_of
@@ -45,8 +46,9 @@ def packed_usage(ledger: UsageLedger, before: PackedUsage | None) -> PackedUsage
     days = {day: packed for day, packed in (before.days if before else {}).items() if day in kept}
     days |= {day: _packed_day(day, texts) for day in {hour // _DAY for hour in changed}}
     listed = [days[day] for day in sorted(days)]
-    parts = [ledger.since, ledger.as_of, dict(ledger.starts), listed]
-    packed = msgspec.msgpack.encode([*parts, ledger.pool] if ledger.pool else parts)
+    parts: list[object] = [ledger.since, ledger.as_of, dict(ledger.starts), listed]
+    parts += [ledger.pool, ledger.last] if ledger.pool or ledger.last else []
+    packed = msgspec.msgpack.encode(parts)
     return PackedUsage(ledger, texts, days, bytes_columns(_COLUMN, packed))
 
 
@@ -76,8 +78,8 @@ def _text(hour: int, amounts: UsageAmounts) -> bytes:
 def _ledger(packed: bytes) -> UsageLedger:
     since, as_of, starts, days, *later = msgspec.msgpack.decode(packed)
     hours = {hour: _amounts(sizes) for day in days for hour, sizes in orjson.loads(zlib.decompress(day))}
-    pool = msgspec.convert(later[0], DeletedPool | None) if later else None
-    return UsageLedger(int(since), int(as_of), hours, dict(starts), pool)
+    pool, last = msgspec.convert([*later, None, None][:2], tuple[DeletedPool | None, LastNodes | None])
+    return UsageLedger(int(since), int(as_of), hours, dict(starts), pool, last)
 
 
 def _amounts(sizes: Mapping[str, Any]) -> UsageAmounts:

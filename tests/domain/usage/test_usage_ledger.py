@@ -1,7 +1,7 @@
 """Each moment of a node counts as exactly one billing class, in any order of lists and with any stamps."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from shared.domain.nodes.nodes import Node, StartRun
 from shared.domain.usage.billing_classes import BILLED, CLASSES, READY, UNBILLED, class_of
+from shared.domain.usage.last_nodes import Deletion
 from shared.domain.usage.node_spans import ListGap, Removal, ended_spans, gone_spans
-from shared.domain.usage.usage_ledger import HOUR, KEPT, UsageLedger
+from shared.domain.usage.usage_ledger import HOUR, KEPT, DeletedPool, UsageLedger
 
 DAY = 24 * HOUR
 LONGEST = 180_000
@@ -151,6 +152,7 @@ def classes(*lists: tuple[int, Node | None], resize: tuple[int, int] = (0, 0)) -
 
 
 IDLE = node("idle", 10)
+POOL = DeletedPool("p", 1, None, None)
 
 
 @pytest.mark.parametrize(
@@ -209,6 +211,46 @@ def test_a_node_that_is_gone_left_with_the_resize_or_in_the_middle_between_the_l
     assert classes((60, IDLE), (120, None), resize=(0, 100)) == {**begun, "ready": 20, "leaving": 20}
     assert classes((60, IDLE), (900, None), resize=(80, 400)) == {**begun, "ready": 20, "leaving": 320}
     assert classes((60, node("leavingpool", 50)), (120, None), resize=(0, 110)) == {"starting": 50, "leaving": 60}
+
+
+@pytest.mark.parametrize(
+    ("deletions", "expected"),
+    [
+        ((), None),
+        (((20, 50), (500, 510)), None),
+        (((100, 108),), {"ready": 80, "leaving": 16}),
+        (((20, 50), (40, 70)), {"leaving": 20}),
+        (((0, 121),), {"ready": 60, "leaving": 60}),
+    ],
+)
+def test_a_pool_that_is_deleted_between_two_polls_ends_when_its_event_says_so(
+    deletions: Sequence[tuple[int, int]], expected: Mapping[str, int] | None
+) -> None:
+    nodes = {"a": IDLE, "b": IDLE._replace(id="b")}
+    first = UsageLedger(START, START).after({}, nodes, ListGap(START, START + 60_000, LONGEST), Removal(0, 0, 0))
+    gap = ListGap(START + 60_000, START + 120_000, LONGEST)
+    ended = first.ended(nodes, gap, Removal(0, 0, gap.at), POOL)
+    times = [Deletion(began and START + 1_000 * began, START + 1_000 * over) for began, over in deletions]
+    dated = ended.dated(times)
+    assert (dated is ended) == (expected is None)
+    assert dated.dated(times) is dated
+    assert (dated.pool, dated.as_of, dated.has_time) == (POOL, gap.at, True)
+    account = Account(dated, as_of=gap.at)
+    assert account.of("a") == {"starting": 20_000, "idle": 100_000} | {
+        name: 1_000 * seconds for name, seconds in (expected or {"ready": 60}).items()
+    }
+
+
+def test_a_pool_that_is_created_again_keeps_the_time_of_the_nodes_of_the_one_before() -> None:
+    gaps = [ListGap(START + 60_000 * number, START + 60_000 * (number + 1), LONGEST) for number in range(4)]
+    nodes, none = {"a": IDLE}, Removal(0, 0, START + 9 * HOUR)
+    ended = UsageLedger(START, START).after({}, nodes, gaps[0], none).ended(nodes, gaps[1], none, POOL)
+    anew = {"b": node("idle", 130, allocated=130)._replace(id="b")}
+    running = ended.after({}, anew, gaps[2], none)
+    again = running.ended(anew, gaps[3], none, POOL)
+    for ledger, listed, as_of, seconds in ((ended, {}, 120, 0), (running, anew, 180, 50), (again, {}, 240, 80)):
+        found = Account(ledger, listed, START + 1_000 * as_of).of("a")
+        assert sum(found.values()) == 1_000 * (60 + 30 + seconds)
 
 
 def test_nodes_of_the_same_name_with_another_allocation_time_are_two() -> None:

@@ -134,3 +134,25 @@ async def test_a_multi_instance_task_that_runs_for_long_holds_its_slots_all_the_
         for job in ("Lasting", "single"):
             shown, true = sum((await _shown(world, job)).values()), _true(world, job).total()
             assert shown == pytest.approx(true, rel=0.01), f"{job} after {hour + 1} hours"
+
+
+async def test_a_pool_that_was_deleted_between_two_polls_lasted_until_its_event_says_so(
+    world: World, writer: LogWriter
+) -> None:
+    await add_pool(world.batch, "Passing", nodes=3, slots=1)
+    await _pass(world, writer, 6)
+    world.advance(2)
+    await world.batch.begin_delete_pool("Passing")
+    world.advance(58)
+    await _pass(world, writer, 1)
+    found = usage(world.emulator, {"from": _today(world), "account": "demo"})["accounts"]["demo"]["nodes"]
+    true = sum(row["seconds"] for row in found if row["pool"] == "Passing")
+    for hours in (0, 1, 3):
+        world.advance(hours * 3600)
+        await _pass(world, writer, 1)
+        await world.app.fire("housekeeping")
+        cost = (await world.get("accounts/demo/pools/passing/cost")).body
+        assert sum(cost["nodeSeconds"]["dedicated"].values()) == pytest.approx(true, abs=3)
+        groups = (await world.get(f"accounts/demo/cost?from={_today(world)}&groupBy=pool")).body["value"]
+        (rolled,) = (one["cost"]["nodeSeconds"] for one in groups if one["name"] == "Passing")
+        assert sum(rolled.values()) == pytest.approx(true, abs=3)

@@ -20,7 +20,9 @@ from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale, Evaluation, Problem, StartTask
 from shared.domain.pools.pools import NodesSnapshot, Pool, PoolConfirmation, first_seen
 from shared.domain.usage.billing_classes import CLASSES
-from shared.domain.usage.usage_ledger import UsageKind, UsageLedger
+from shared.domain.usage.last_nodes import LastNodes
+from shared.domain.usage.node_spans import ListGap, Removal
+from shared.domain.usage.usage_ledger import DeletedPool, UsageKind, UsageLedger
 from shared.errors import CacheConflictError
 from shared.stores.pools import nodes as nodes_module
 from shared.stores.pools.node_json import json_of_node, node_of
@@ -378,6 +380,14 @@ async def test_a_usage_ledger_comes_back_as_it_was_written_and_outlives_the_node
     assert not left.keeps_usage(USAGE.as_of + 6 * DAY)
     with pytest.raises(CacheConflictError):
         await store.retire(busy_now, USAGE)
+    last = LastNodes(ListGap(1, 2, 3), Removal(0, 0, 2), (("idle", True, "standard_d4s_v5", 2),))
+    ended = replace(USAGE, pool=DeletedPool("pool", 1, "linux", None), last=last)
+    await store.retire(left, ended)
+    left = await NodeStore(tables).read(account, "pool")
+    assert left.usage == ended
+    await store.retire(left, replace(ended, hours={}))
+    left = await NodeStore(tables).read(account, "pool")
+    assert left.keeps_usage(USAGE.as_of + 4 * DAY)
     await store.retire(left, UsageLedger(1, 2))
     assert await NodeStore(tables).pool_keys(account) == set()
 
@@ -422,7 +432,7 @@ def test_a_full_usage_ledger_takes_few_bytes_and_only_changed_days_are_packed_ag
 def test_classes_of_a_later_version_count_as_unknown() -> None:
     kind = UsageKind("unknown", True, "a")
     text = orjson.dumps([[498_679, {"a": [{"unknown": 2, "hibernated": 3}, {}]}]])
-    column = msgspec.msgpack.encode([1, 2, {}, [zlib.compress(text)], None, "added later"])
+    column = msgspec.msgpack.encode([1, 2, {}, [zlib.compress(text)], None, None, "added later"])
     assert usage_of({"usage0": column}) == UsageLedger(1, 2, {498_679: {kind: 5}})
 
 

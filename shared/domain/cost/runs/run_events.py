@@ -10,6 +10,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.events.batch_events import BatchEvent, field_of, parse_stamp
 from shared.domain.tasks.tasks import FAILURE, SUCCESS
 from shared.domain.timeline.timeline import Node
+from shared.domain.usage.last_nodes import Deletion
 
 type Step = Literal["end", "requeue", "start"]
 _STEPS: Mapping[str, Step] = {
@@ -18,6 +19,7 @@ _STEPS: Mapping[str, Step] = {
     "TaskFailEvent": "end",
     "TaskRequeueEvent": "requeue",
 }
+_POOL_DELETED = "PoolDeleteCompleteEvent"
 
 
 class RunEvent(NamedTuple):
@@ -43,17 +45,23 @@ type TaskEvents = Mapping[str, list[RunEvent]]
 
 @dataclass(slots=True)
 class RunEvents:
-    """The events of runs of an account's tasks, by job key; `names` are the ids of their jobs."""
+    """The events of runs of an account's tasks, by job key; `names` are the ids of their jobs.
+
+    `deletions` are those of pools, by pool key.
+    """
 
     jobs: defaultdict[str, defaultdict[str, list[RunEvent]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
     names: dict[str, str] = field(default_factory=dict)
+    deletions: defaultdict[str, list[Deletion]] = field(default_factory=lambda: defaultdict(list))
     count: int = 0
 
     def take(self, events: Iterable[BatchEvent]) -> None:
-        """Adds those of the events that are about runs of tasks."""
+        """Adds those of the events that are about runs of tasks, or the end of a pool."""
         for event in events:
+            if event.kind == _POOL_DELETED and event.pool:
+                self.deletions[key_of(event.pool)].append(_deletion(event))
             step = _STEPS.get(event.kind)
             if step and event.job and event.task:
                 job = key_of(event.job)
@@ -85,6 +93,11 @@ def _run_event(event: BatchEvent, step: Step) -> RunEvent:
         (event.pool or "", event.node or ""),
         _number(field_of(event.properties, "multiInstanceSettings", "numberOfInstances"), 1),
     )
+
+
+def _deletion(event: BatchEvent) -> Deletion:
+    began, ended = (_time(field_of(event.properties, name)) for name in ("startTime", "endTime"))
+    return Deletion(began, ended or to_milliseconds(event.at))
 
 
 def instances_of(events: Iterable[RunEvent]) -> int:
