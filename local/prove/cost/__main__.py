@@ -50,7 +50,15 @@ def _prove(options: argparse.Namespace) -> Outcome:
     if day.killed < options.kills:
         faults.append(f"Only {day.killed} of {options.kills} kills fitted into the day.")
     run = Run(
-        began, time.monotonic() - clock, minutes, day.killed, churn.done, verdicts, faults, not options.without_focus
+        began=began,
+        seconds=time.monotonic() - clock,
+        seed=options.seed,
+        minutes=minutes,
+        kills=day.killed,
+        done=churn.done,
+        verdicts=verdicts,
+        faults=faults,
+        has_focus=not options.without_focus,
     )
     return Outcome(text(run), section(run), not faults, faults)
 

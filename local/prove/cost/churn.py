@@ -30,13 +30,17 @@ POOLS = {
         PoolPlan(id="elastic", vm_size="standard_d4s_v5", dedicated=2, spot=1, start_task="/bin/sh -c 'sleep 45'"),
         PoolPlan(id="broken", vm_size="standard_d2s_v5", dedicated=2, start_task="/bin/sh -c 'sleep 20; exit 1'"),
         PoolPlan(id="brief", vm_size="standard_d2s_v5", dedicated=3),
+        PoolPlan(id="connected", vm_size="standard_d4s_v5", dedicated=6),
+        PoolPlan(id="connected-spot", vm_size="standard_d4s_v5", spot=5),
     )
 }
-_ALWAYS = ("steady", "wide", "spot", "elastic")
-_JOBS_RUN_IN = ("steady", "steady", "wide", "wide", "spot", "spot", "elastic")
+_CONNECTED = ("connected", "connected-spot")  # which run multi-instance tasks; the app takes all nodes of one for alike
+_ALWAYS = ("steady", "wide", "spot", "elastic", *_CONNECTED)
+_JOBS_RUN_IN = ("steady", "steady", "wide", "wide", "spot", "spot", "elastic", *_CONNECTED, *_CONNECTED)
 _REFUSED = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 _SOMETIMES = (("broken", 130, 175), ("broken", 900, 930), ("brief", 300, 333), ("brief", 610, 700))  # and minutes
-_NEW_JOB, _MEDDLE_JOB, _MEDDLE_POOL = 0.09, 0.12, 0.03  # chances a minute
+_NEW_JOB, _MEDDLE_JOB, _MEDDLE_POOL = 0.12, 0.12, 0.04  # chances a minute
+_COORDINATION = "/bin/sh -c 'sleep 5'"
 _QUIET = ("steady", "wide")  # whose nodes are left alone around outages
 
 
@@ -61,7 +65,7 @@ class Churn:
 
     async def begin(self) -> None:
         for name in _ALWAYS:
-            await self._do("pools created", self._client.create_pool(pool_options(POOLS[name])))
+            await self._do("pools created", self._client.create_pool(_pool_options(name)))
 
     async def minute(self, number: int, *, calm: bool) -> None:
         """Makes the changes of a minute of the day; `calm` ones leave the nodes of quiet pools alone."""
@@ -77,7 +81,7 @@ class Churn:
             self._away.remove((pool, node))
         for name, begins, ends in _SOMETIMES:
             if number == begins:
-                await self._do("pools created", self._client.create_pool(pool_options(POOLS[name])))
+                await self._do("pools created", self._client.create_pool(_pool_options(name)))
             if number == ends:
                 await self._do("pools deleted", self._client.begin_delete_pool(name))
             if number == begins + 5 and name == "brief":
@@ -97,17 +101,24 @@ class Churn:
         await self._add(job, chance.randint(3, most), longest)
 
     async def _add(self, job: _Job, count: int, longest: float) -> None:
-        chance = self._chance
-        tasks = []
-        for number in range(len(job.tasks), len(job.tasks) + count):
-            seconds, code = chance.uniform(longest / 3, longest), chance.choice((0, 0, 0, 0, 0, 1))
-            slots = chance.choice((1, 1, 2)) if POOLS[job.pool].slots > 1 else 1
-            line = f"/bin/sh -c 'sleep {seconds:.1f}; exit {code}'"
-            tasks.append(models.BatchTaskCreateOptions(id=f"t{number:04}", command_line=line, required_slots=slots))
+        tasks = [self._task(job, len(job.tasks) + number, longest) for number in range(count)]
         group = models.BatchTaskGroup(task_values=tasks)
         if await self._do("", self._client.create_task_collection(job.name, group)):
             job.tasks += [str(task.id) for task in tasks]
             self.done["tasks added"] += count
+            self.done["multi-instance ones"] += sum(task.multi_instance_settings is not None for task in tasks)
+
+    def _task(self, job: _Job, number: int, longest: float) -> models.BatchTaskCreateOptions:
+        chance = self._chance
+        seconds, code = chance.uniform(longest / 3, longest), chance.choice((0, 0, 0, 0, 0, 1))
+        instances = chance.choice((1, 2, 2, 3, 4)) if job.pool in _CONNECTED else 1
+        several = models.MultiInstanceSettings(coordination_command_line=_COORDINATION, number_of_instances=instances)
+        return models.BatchTaskCreateOptions(
+            id=f"t{number:04}",
+            command_line=f"/bin/sh -c 'sleep {seconds:.1f}; exit {code}'",
+            required_slots=chance.choice((1, 1, 2)) if POOLS[job.pool].slots > 1 else 1,
+            multi_instance_settings=several if instances > 1 else None,
+        )
 
     async def _meddle_job(self, job: _Job) -> None:
         chance, client = self._chance, self._client
@@ -174,3 +185,9 @@ class Churn:
         if what:
             self.done[what] += 1
         return True
+
+
+def _pool_options(name: str) -> models.BatchPoolCreateOptions:
+    options = pool_options(POOLS[name])
+    options.enable_inter_node_communication = name in _CONNECTED
+    return options

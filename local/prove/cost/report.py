@@ -11,9 +11,10 @@ from local.prove.reporting.figures import counts_text, figures_table, figures_te
 
 _WHAT = """
 Two apps on one storage watch a day of the emulator in stepped time: one reads Batch's event log, the other doesn't. A
-seeded driver changes pools, nodes, jobs and tasks, spot nodes are preempted, the apps are killed by `kill -9` amid
-ticks and roll-ups, and twice the service answers nothing. Afterwards the API's seconds of nodes, unwatched time and
-costs of jobs are compared with the emulator's own ledger. Jobs cost what their tasks held, without shares of idle time.
+seeded driver changes pools, nodes, jobs and tasks, multi-instance ones too. Spot nodes are preempted, the apps are
+killed by `kill -9` amid ticks and roll-ups, and twice the service answers nothing. Afterwards the API's seconds of
+nodes, unwatched time and costs of jobs are compared with the emulator's own ledger. Jobs cost what their tasks held,
+without shares of idle time.
 
 Classes are compared over the hours without an outage. A class with less than 1 % of its pool's seconds, such as nodes
 that reboot or leave, lasts less than the time between two polls: it is judged by its share of these seconds, and may be
@@ -23,12 +24,13 @@ allowed besides. In pools whose nodes come and go in the hours of an outage, unw
 _HEADER = ("app", "figure", "shown", "in truth", "difference", "bar", "")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """A finished run; `kills` counts processes, `done` the driver's changes."""
 
     began: datetime
     seconds: float
+    seed: int
     minutes: int
     kills: int
     done: Counter[str]
@@ -61,6 +63,7 @@ def section(run: Run) -> str:
 
 def _figures(run: Run) -> list[tuple[str, str]]:
     return [
+        ("seed", str(run.seed)),
         ("watched", f"{run.minutes} minutes of stepped time in {run.seconds / 60:.1f} real ones"),
         ("apps killed", str(run.kills)),
         ("changes", counts_text(run.done)),

@@ -113,7 +113,16 @@ def test_a_node_is_unwatched_from_its_last_sight_until_its_state_changed(monkeyp
 
 def test_a_report_has_both_sides_and_every_fault() -> None:
     verdict = _judged(_shown({_READY: -110.0}), _outage(5.0, 5.0, 5.0))
-    run = Run(_START, 90.0, 180, 2, Counter({"jobs created": 3}), [verdict], verdict.faults)
+    run = Run(
+        began=_START,
+        seconds=90.0,
+        seed=1,
+        minutes=180,
+        kills=2,
+        done=Counter({"jobs created": 3}),
+        verdicts=[verdict],
+        faults=verdict.faults,
+    )
     assert "p, dedicated, ready" in text(run)
     shown = section(run)
     assert "Not proved" in shown
