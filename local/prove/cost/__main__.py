@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from local.dev.system.console import Failure, say, step
+from local.prove.cost.churn import Churn
 from local.prove.cost.day import Day
 from local.prove.cost.focus import check_focus
 from local.prove.cost.judging import Verdict, judged
@@ -44,7 +45,7 @@ def _prove(options: argparse.Namespace) -> Outcome:
         say(f"A day of {options.hours} hours passes, seed {options.seed}")
         churn = asyncio.run(day.run())
         with step("Comparing"):
-            verdicts = _verdicts(rig, day, start, start + timedelta(minutes=minutes))
+            verdicts = _verdicts(rig, day, churn, start, start + timedelta(minutes=minutes))
         focus = [] if options.without_focus else _broken_rules(rig, start, start + timedelta(minutes=minutes))
     faults = [*focus, *(fault for verdict in verdicts for fault in verdict.faults), *day.failures]
     if day.killed < options.kills:
@@ -63,8 +64,8 @@ def _prove(options: argparse.Namespace) -> Outcome:
     return Outcome(text(run), section(run), not faults, faults)
 
 
-def _verdicts(rig: Rig, day: Day, start: datetime, end: datetime) -> list[Verdict]:
-    truth, found = truth_of(rig, start, end), []
+def _verdicts(rig: Rig, day: Day, churn: Churn, start: datetime, end: datetime) -> list[Verdict]:
+    truth, found = truth_of(rig, start, end, churn.deleted), []
     pools = sorted({line.pool for hour in truth.nodes.values() for line in hour})
     for watcher in rig.watchers:
         shown = shown_by(watcher, rig.account.name, pools, start, end)

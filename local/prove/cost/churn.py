@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -52,10 +52,11 @@ class _Job:
 
 
 class Churn:
-    """The changes; `done` counts those that the service accepted."""
+    """The changes; `done` counts those that the service accepted, `deleted` are pools and when they were deleted."""
 
     def __init__(self, rig: Rig, client: BatchClient, seed: int) -> None:
         self.done: Counter[str] = Counter()
+        self.deleted: list[tuple[str, datetime]] = []
         self._rig = rig
         self._client = client
         self._chance = random.Random(f"{seed}/churn")
@@ -83,6 +84,7 @@ class Churn:
             if number == begins:
                 await self._do("pools created", self._client.create_pool(_pool_options(name)))
             if number == ends:
+                self.deleted.append((name, self._rig.now()))
                 await self._do("pools deleted", self._client.begin_delete_pool(name))
             if number == begins + 5 and name == "brief":
                 await self._new_job(name)

@@ -71,7 +71,7 @@ def judged(name: str, shown: Shown, truth: Truth, outages: Sequence[Unseen], *, 
     verdict = Verdict(
         name,
         has_log,
-        _lines(_sums(shown.nodes, lit), _sums(truth.nodes, lit)),
+        _lines(_sums(shown.nodes, lit), _sums(truth.nodes, lit), {} if has_log else truth.undated),
         [
             Compared(job, float(shown.jobs.get(job, 0)), float(money), unsure=float(truth.unlogged.get(job, 0)))
             for job, money in sorted(truth.jobs.items())
@@ -96,13 +96,15 @@ def _sums(nodes: Mapping[datetime, Counter[Line]], hours: Sequence[datetime]) ->
     return found
 
 
-def _lines(shown: Counter[Line], true: Counter[Line]) -> list[Compared]:
-    """Returns the lines of all classes but unwatched time, which no truth has."""
+def _lines(shown: Counter[Line], true: Counter[Line], unsure: Mapping[Line, float]) -> list[Compared]:
+    """Returns the lines of all classes but unwatched time, which no truth has; `unsure` is what nothing can show."""
     whole = Counter[tuple[str, str]]()
     for line, seconds in true.items():
         whole[line[:2]] += seconds
     lines = sorted(line for line in shown.keys() | true.keys() if line.billing_class != UNWATCHED)
-    return [Compared(", ".join(line), shown[line], true[line], whole[line[:2]]) for line in lines]
+    return [
+        Compared(", ".join(line), shown[line], true[line], whole[line[:2]], unsure.get(line, 0.0)) for line in lines
+    ]
 
 
 def _faults(found: Verdict, shown: Shown, truth: Truth) -> list[str]:

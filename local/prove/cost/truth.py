@@ -47,16 +47,18 @@ class Truth:
     """Seconds of nodes by hour and line, and the money for what runs held by job.
 
     `unlogged` is the money of a job's runs that ended by a deletion, and of a poll interval for each: no event says
-    when they ended.
+    when they ended. `undated` are seconds of nodes that only the log can show: those of half a poll interval for each
+    node whose pool was deleted, as that lies between two polls, and nothing else dates it.
     """
 
     nodes: Mapping[datetime, Counter[Line]]
     jobs: Mapping[str, Decimal]
     unlogged: Mapping[str, Decimal]
+    undated: Mapping[Line, float]
 
 
-def truth_of(rig: Rig, start: datetime, end: datetime) -> Truth:
-    """Returns the truth of a time span of whole hours."""
+def truth_of(rig: Rig, start: datetime, end: datetime, deleted: Iterable[tuple[str, datetime]]) -> Truth:
+    """Returns the truth of a time span of whole hours, in which pools were deleted at these times."""
     nodes = {hour: _nodes(usage(rig, hour, hour + timedelta(hours=1))["nodes"]) for hour in hours_of(start, end)}
     prices, jobs, unlogged = _prices(rig), dict[str, Decimal](), dict[str, Decimal]()
     for row in usage(rig, start, end)["slots"]:
@@ -66,7 +68,15 @@ def truth_of(rig: Rig, start: datetime, end: datetime) -> Truth:
         jobs[job] = jobs.get(job, Decimal(0)) + money
         if row["outcome"] == "deleted":
             unlogged[job] = unlogged.get(job, Decimal(0)) + money + second * POLL_INTERVAL
-    return Truth(nodes, jobs, unlogged)
+    return Truth(nodes, jobs, unlogged, _undated(rig, deleted))
+
+
+def _undated(rig: Rig, deleted: Iterable[tuple[str, datetime]]) -> dict[Line, float]:
+    found = Counter[Line]()
+    for pool, moment in deleted:
+        rows = usage(rig, moment - timedelta(seconds=1), moment)["nodes"]
+        found.update(_nodes(row for row in rows if row["pool"] == pool))
+    return {line: nodes * POLL_INTERVAL / 2 for line, nodes in found.items()}
 
 
 def _nodes(rows: Iterable[Any]) -> Counter[Line]:

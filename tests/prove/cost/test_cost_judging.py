@@ -21,7 +21,7 @@ from local.prove.cost.truth import Line, Truth, hours_of
 _START = datetime(2026, 11, 3, tzinfo=UTC)
 _HOURS = hours_of(_START, _START + timedelta(hours=3))
 _READY, _LEAVING, _UNSEEN = (Line("p", "dedicated", name) for name in ("ready", "leaving", "unwatched"))
-_TRUTH = Truth({hour: Counter({_READY: 7000.0, _LEAVING: 4.0}) for hour in _HOURS}, {"j": Decimal(2)}, {})
+_TRUTH = Truth({hour: Counter({_READY: 7000.0, _LEAVING: 4.0}) for hour in _HOURS}, {"j": Decimal(2)}, {}, {})
 
 
 def _shown(changes: Mapping[Line, float] | None = None, *, hour: int = 0, job: str = "2", other: float = 0.0) -> Shown:
@@ -65,6 +65,14 @@ def test_runs_that_were_deleted_may_lack_or_last_until_their_job_is_found_to_be_
     assert judged("app", _shown(job="2.51"), unlogged, [], has_log=True).faults == []
     assert judged("app", _shown(job="1.49"), unlogged, [], has_log=True).faults == []
     assert judged("app", _shown(job="2.53"), unlogged, [], has_log=True).faults
+
+
+def test_when_a_pool_was_deleted_between_two_polls_only_the_log_can_show() -> None:
+    undated = replace(_TRUTH, undated={_READY: 60.0})
+    for more, faults in ((150.0, 0), (175.0, 1), (-175.0, 1)):
+        found = judged("app", _shown({_READY: more}), undated, [], has_log=False).faults
+        assert len(found) == faults
+    assert len(judged("app", _shown({_READY: 150.0}), undated, [], has_log=True).faults) == 1
 
 
 def test_without_the_log_only_nodes_and_outages_are_judged() -> None:
