@@ -1,6 +1,6 @@
 """GET accounts/{account}/cost: what an account's nodes cost, by pool, job, schedule, VM size, class or day."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated
@@ -189,7 +189,7 @@ def _answer(report: CostReport, group_by: str) -> AccountCostAnswer:
             )
             for (size, dedicated, reason), time in sorted(table.unpriced.items())
         ],
-        missing_days=[date.fromordinal(_ERA + day) for day in report.missing],
+        missing_days=dates_of(report.missing),
     )
 
 
@@ -232,6 +232,11 @@ def _table(report: CostReport) -> Iterator[CostLineAnswer]:
                     currency=report.currency,
                     seconds=time / 1000,
                 )
+
+
+def dates_of(days: Iterable[int]) -> list[date]:
+    """Returns the dates of days since 1970."""
+    return [date.fromordinal(_ERA + day) for day in days]
 
 
 def rounded(amount: Decimal) -> Decimal:

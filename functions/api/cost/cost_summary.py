@@ -1,9 +1,9 @@
 """GET accounts/{account}/cost/summary: an account's costs of today, yesterday and the month, and a forecast."""
 
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 
-from functions.api.cost.account_cost import rounded
+from functions.api.cost.account_cost import dates_of, rounded
 from functions.api.cost.budgets import BudgetAnswer, budget_answers
 from functions.api.cost.cost_forecasts import CostForecastAnswer, cost_forecast
 from functions.api.endpoints import ACCOUNT
@@ -17,6 +17,7 @@ class CostSummaryAnswer(Answer):
     """Costs of days (UTC) so far, estimated as in `cost`; null where none are known.
 
     The forecast is null before three full days are known. `unpricedSeconds` of nodes have no price, and aren't in it.
+    `missingDays` of the month and of the seven days before today have no stored usage.
     """
 
     account: str
@@ -27,6 +28,7 @@ class CostSummaryAnswer(Answer):
     month: Decimal | None
     forecast: CostForecastAnswer | None
     unpriced_seconds: float
+    missing_days: list[date]
     budgets: list[BudgetAnswer]
 
 
@@ -50,6 +52,7 @@ def _answer(report: CostSummaryReport, budgets: BudgetReport) -> CostSummaryAnsw
         month=_or_none(found.month),
         forecast=cost_forecast(found.forecast) if found.forecast else None,
         unpriced_seconds=report.unpriced / 1000,
+        missing_days=dates_of(report.missing),
         budgets=budget_answers(budgets),
     )
 

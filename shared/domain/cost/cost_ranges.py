@@ -1,5 +1,6 @@
 """The days that a question about costs concerns, and its steps: hours, or a number of whole days."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -39,6 +40,10 @@ class CostRange:
         """Returns the end of the step that begins at `start`; the last one ends with the range."""
         left = self.until - start
         return start + min(self.step, left)
+
+    def missing_from(self, stored: Container[int]) -> list[int]:
+        """Returns the days of the range that aren't among the stored ones."""
+        return [day for day in self.days if day not in stored]
 
 
 def cost_range(since: datetime | None, until: datetime | None, step: timedelta | None, now: datetime) -> CostRange:

@@ -47,13 +47,17 @@ class CostReport:
 
 @dataclass(frozen=True, slots=True)
 class CostSummaryReport:
-    """An account's costs at a glance; `unpriced` are milliseconds of nodes without a price in the days read for it."""
+    """An account's costs at a glance.
+
+    Of the days read for it, `unpriced` are milliseconds of nodes without a price, `missing` those without stored usage.
+    """
 
     account: Account
     currency: str
     as_of: datetime | None
     summary: CostSummary
     unpriced: int
+    missing: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,8 @@ class CostQueries:
                 amounts[date.fromordinal(_ERA + day.day)] = found.amount
             unpriced += found.unpriced
         as_of = from_milliseconds(max(day.as_of for day in stored.values())) if stored else None
-        return CostSummaryReport(account, prices.currency, as_of, cost_summary(amounts, now.date()), unpriced)
+        summary, missing = cost_summary(amounts, now.date()), wanted.missing_from(stored)
+        return CostSummaryReport(account, prices.currency, as_of, summary, unpriced, missing)
 
     async def of_job(
         self, account_id: str, job_id: str, sharing: Sharing, *, dearest: bool | None = None
@@ -189,5 +194,4 @@ class CostQueries:
         found = [stored[day] for day in wanted.days if day in stored]
         table = cost_table([PricedDay(day, prices) for day in found], grouping, sharing, wanted)
         as_of = from_milliseconds(found[-1].as_of) if found else None
-        missing = [day for day in wanted.days if day not in stored]
-        return CostReport(account, wanted, prices.currency, as_of, table, missing)
+        return CostReport(account, wanted, prices.currency, as_of, table, wanted.missing_from(stored))

@@ -18,6 +18,10 @@ def test_without_parameters_the_range_is_the_last_thirty_days_with_today() -> No
     assert (found.since, found.until, found.step) == (_day(1), datetime(2026, 12, 1, tzinfo=UTC), _DAY)
 
 
+def test_days_that_are_not_stored_are_missing() -> None:
+    assert CostRange(range(5, 9)).missing_from({4, 6, 8, 9}) == [5, 7]
+
+
 def test_hours_are_those_of_seven_days_at_most() -> None:
     found = cost_range(None, None, _HOUR, _NOW)
     assert found.hourly

@@ -24,7 +24,13 @@ def costs(render: Canned) -> Canned:
         "schedule": cost(["nightly", ""], "schedule"),
         "vmSize": cost(["standard_d4s_v5"], "vmSize"),
         "class": cost(["succeeded", "idle", "failed"], "class"),
-        "summary": {"currency": "USD", "month": 60, "forecast": FORECAST, "budgets": []},
+        "summary": {
+            "currency": "USD",
+            "month": 60,
+            "forecast": FORECAST,
+            "missingDays": [day(MISSING), day(20)],
+            "budgets": [],
+        },
         "waste": WASTE,
     }
     return render
@@ -58,7 +64,7 @@ def test_tiles_and_groups_have_the_apis_amounts(page: Page, costs: Canned) -> No
     expect(page.get_by_test_id("cost-tile")).to_contain_text("about $90.00 by its end, $80.00 to $120.00")
     expect(page.get_by_test_id("without-price")).to_have_text(re.compile(r"^[1-9].* h$"))
     expect(page.get_by_test_id("cost-basis")).to_contain_text("Estimated from list prices")
-    expect(page.get_by_test_id("cost-basis")).to_contain_text("No usage is stored for 1 day:")
+    expect(page.get_by_test_id("cost-basis")).to_contain_text("No usage is stored for 2 days:")
     rows = page.get_by_test_id("cost-groups").locator("tbody tr")
     expect(rows).to_have_count(10)
     for row, group in ((rows.nth(0), answer["value"][0]), (rows.nth(9), answer["value"][9])):

@@ -4,6 +4,7 @@ import csv
 import io
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -108,6 +109,16 @@ async def test_steps_of_several_days_have_the_sums_of_their_days(staged: World) 
     assert all(step["to"] == whole["to"] for group in whole["value"] for step in group["steps"])
     answer = await staged.get("accounts/demo/cost?step=PT90M")
     assert (answer.status, answer.body["error"]["target"]) == (400, "step")
+
+
+async def test_the_summary_names_the_days_without_usage_that_costs_of_its_days_name(staged: World) -> None:
+    summary, whole = (await staged.get("accounts/demo/cost/summary")).body, await _cost(staged)
+    today = whole["from"][:10]
+    first = min(today[:8] + "01", (date.fromisoformat(today) - timedelta(days=7)).isoformat())
+    missing = (await _cost(staged, **{"from": f"{first}T00:00:00Z"}))["missingDays"]
+    assert summary["missingDays"] == missing
+    assert missing[0] == first
+    assert today not in missing
 
 
 async def test_money_is_node_seconds_times_the_emulators_price_and_every_grouping_has_the_same_sum(

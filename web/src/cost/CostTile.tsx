@@ -52,7 +52,7 @@ export function CostTile({ cost, days, summary }: TileProps) {
       <p class="soft" data-testid="cost-basis">
         Estimated from list prices, or your own where you set them; not the bill. Days are those of UTC.{" "}
         {sum.uncertainAmount > 0 && `Time that nobody watched costs up to ${amountText(sum.uncertainAmount, currency)} more. `}
-        {missingText(cost)}
+        {missingText([...cost.missingDays, ...(summary?.missingDays ?? [])])}
       </p>
     </article>
   );

@@ -115,22 +115,21 @@ test("a day without any price says for how long", () => {
 test("a month has a forecast with its band, or the reason why there is none", () => {
   const forecast = { amount: 90, low: 80.5, high: 1200, days: 7 };
   assert.equal(
-    forecastText({ currency: "EUR", month: 60, forecast, budgets: [] }),
+    forecastText({ currency: "EUR", month: 60, forecast, missingDays: [], budgets: [] }),
     "about €90.00 by its end, €80.50 to €1,200.00",
   );
   assert.equal(
-    forecastText({ currency: "EUR", month: 60, forecast: null, budgets: [] }),
+    forecastText({ currency: "EUR", month: 60, forecast: null, missingDays: [], budgets: [] }),
     "so far; a forecast needs three full days",
   );
   assert.equal(
-    forecastText({ currency: "EUR", month: null, forecast: null, budgets: [] }),
+    forecastText({ currency: "EUR", month: null, forecast: null, missingDays: [], budgets: [] }),
     "not known; a forecast needs three full days",
   );
 });
 
-test("missing days are said as spans", () => {
-  const days = ["2026-11-30", "2026-11-02", "2026-11-01", "2026-11-28", "2026-12-01"];
-  const said = missingText(answer({}, [], { missingDays: days }));
+test("missing days are said once, as spans", () => {
+  const said = missingText(["2026-11-30", "2026-11-02", "2026-11-01", "2026-11-28", "2026-12-01", "2026-11-28"]);
   assert.equal(said, "No usage is stored for 5 days: 1 Nov to 2 Nov, 28 Nov, 30 Nov to 1 Dec.");
-  assert.equal(missingText(answer({}, [])), "");
+  assert.equal(missingText([]), "");
 });

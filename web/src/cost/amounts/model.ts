@@ -81,6 +81,8 @@ export interface CostSummary {
   month: number | null;
   /** Null before three full days are known. */
   forecast: CostForecast | null;
+  /** Days (UTC) of the month and of the seven days before today without stored usage. */
+  missingDays: string[];
   budgets: Budget[];
 }
 
@@ -91,13 +93,14 @@ export interface Budget {
   target: string | null;
   amount: number;
   currency: string;
-  /** `exceeded`, `willExceed`, `within`, or `unknown` for the reason. */
+  /** `exceeded`, `willExceed`, `within`, or `unknown`. */
   state: string;
   spent: number | null;
   forecast: CostForecast | null;
   /** The day (UTC) with whose costs the sum exceeds the amount. */
   exceededOn: string | null;
   unpricedSeconds: number;
+  /** Why the state is unknown, or that the pool or job schedule had no usage. */
   reason: string | null;
 }
 

@@ -3,7 +3,7 @@
 import { formatRate, formatShare, plural } from "../../format/numbers.ts";
 import type { CostDay, CostPart } from "./bars.ts";
 import { daysText, weekdayText } from "./days.ts";
-import type { AccountCost, CostSummary } from "./model.ts";
+import type { CostSummary } from "./model.ts";
 import { formatMoney, microsOf } from "./money.ts";
 
 const HOUR_SECONDS = 3600;
@@ -58,7 +58,7 @@ export function dayReadout(day: CostDay, parts: readonly CostPart[], index: numb
 }
 
 /** "No usage is stored for 3 days: 1 Nov, 3 Nov to 4 Nov."; "" where none is missing. */
-export function missingText({ missingDays }: AccountCost): string {
-  if (!missingDays.length) return "";
-  return `No usage is stored for ${plural(missingDays.length, "day")}: ${daysText(missingDays)}.`;
+export function missingText(days: readonly string[]): string {
+  const missing = [...new Set(days)];
+  return missing.length ? `No usage is stored for ${plural(missing.length, "day")}: ${daysText(missing)}.` : "";
 }
