@@ -40,9 +40,10 @@ class BudgetAnswer(Answer):
     """A monthly budget and what was spent of it this month (UTC) so far, estimated as in `cost`.
 
     `scope` says for what: the account, or the pool or job schedule with the id `target`. `state` is `exceeded`,
-    `willExceed` as the forecast goes, `within`, or `unknown` for the `reason`. `exceededOn` is the day (UTC) with whose
-    costs the sum exceeds the amount. `share` is the spent part of the amount, 1 for all of it. The forecast is null
-    before three full days are known. `unpricedSeconds` of nodes have no price, and aren't in `spent`.
+    `willExceed` as the forecast goes, `within`, or `unknown`. `reason` says why it is unknown, or that the pool or job
+    schedule had no usage, as with a mistyped id. `exceededOn` is the day (UTC) with whose costs the sum exceeds the
+    amount. `share` is the spent part of the amount, 1 for all of it. The forecast is null before three full days are
+    known. `unpricedSeconds` of nodes have no price, and aren't in `spent`.
     """
 
     name: str

@@ -5,14 +5,14 @@ A budget has the currency in which it was set. Amounts of another one are never 
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
 from shared.domain.core.keys import key_of
 from shared.domain.cost.cost_groups import CostSum
-from shared.domain.cost.cost_summary import CostForecast, cost_summary
+from shared.domain.cost.cost_summary import CostForecast, cost_summary, days_of_summary
 from shared.domain.cost.priced_days import NO_JOB, CostLine, PricedDay
 
 type BudgetScope = Literal["account", "pool", "schedule"]
@@ -21,6 +21,10 @@ type BudgetSubject = tuple[BudgetScope, str]
 """What a budget is for: the kind, and the key of the pool or job schedule, empty for the account."""
 MAX_BUDGETS = 100
 """The most that an account has."""
+_TARGETS: Mapping[BudgetScope, tuple[str, str]] = {
+    "pool": ("pool", "the pool had nodes"),
+    "schedule": ("job schedule", "its jobs ran"),
+}
 _ONE_DAY = timedelta(days=1)
 _NOTHING = Decimal(0)
 
@@ -43,19 +47,20 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """The known costs of one subject by day, and milliseconds of nodes without a price by day."""
+    """The known costs of one subject by day, milliseconds of nodes without a price by day, and whether it had any."""
 
     amounts: Mapping[date, Decimal] = field(default_factory=dict)
     unpriced: Mapping[date, int] = field(default_factory=dict)
+    has_usage: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetState:
     """How a budget does as of a day.
 
-    `spent` is None where nothing of the month is known, for the `reason`. `exceeded_on` is the day (UTC) on which the
-    month's costs exceeded the amount, or will as the forecast goes. `unpriced` are milliseconds of nodes of this month
-    without a price, which aren't in `spent`.
+    `spent` is None where nothing of the month is known. `reason` says why, or that its pool or schedule had no usage.
+    `exceeded_on` is the day (UTC) on which the month's costs exceeded the amount, or will as the forecast goes.
+    `unpriced` are milliseconds of nodes of this month without a price, which aren't in `spent`.
     """
 
     budget: Budget
@@ -79,17 +84,19 @@ def spending(days: Iterable[PricedDay], subjects: Collection[BudgetSubject]) -> 
     """
     amounts = defaultdict[BudgetSubject, dict[date, Decimal]](dict)
     unpriced = defaultdict[BudgetSubject, Counter[date]](Counter)
+    used = set[BudgetSubject]()
     of_schedules = any(scope == "schedule" for scope, _ in subjects)
     for day in days:
         at, sums = day.since.date(), {subject: CostSum() for subject in subjects}
         for subject, line in _lines(day, of_schedules=of_schedules):
             if subject in sums:
                 sums[subject].add(line)
+                used.add(subject)
         for subject, found in sums.items():
             unpriced[subject][at] = found.unpriced
             if found.amount is not None:
                 amounts[subject][at] = found.amount
-    return {subject: Spending(amounts[subject], unpriced[subject]) for subject in subjects}
+    return {subject: Spending(amounts[subject], unpriced[subject], subject in used) for subject in subjects}
 
 
 def budget_state(budget: Budget, spent: Spending, currency: str, today: date) -> BudgetState:
@@ -115,7 +122,15 @@ def budget_state(budget: Budget, spent: Spending, currency: str, today: date) ->
         left = budget.amount - (found.month - so_far) - max(so_far, found.forecast.daily)
         days = int(left // found.forecast.daily) + 1 if left >= 0 else 0
         return _exceeding(state, "willExceed", today + days * _ONE_DAY)
+    if budget.target and not spent.has_usage:
+        return replace(state, reason=_no_usage(budget, days_of_summary(today)[0]))
     return state
+
+
+def _no_usage(budget: Budget, since: date) -> str:
+    """Returns why a budget may be for something else than was meant: a pool or job schedule that isn't there."""
+    noun, condition = _TARGETS[budget.scope]
+    return f"No usage of a {noun} '{budget.target}' has been stored since {since}. Check the id if {condition}."
 
 
 def _exceeding(state: BudgetState, status: BudgetStatus, day: date) -> BudgetState:

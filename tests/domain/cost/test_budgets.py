@@ -1,5 +1,6 @@
 """Budgets: what was spent of a month, on which day it is exceeded, and that currencies are never compared."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
@@ -105,3 +106,22 @@ def test_costs_of_the_account_of_a_pool_and_of_a_schedule_are_those_of_their_lin
     assert (account.unpriced[_TODAY], second.unpriced[_TODAY], second.amounts) == (_HOUR, _HOUR, {})
     assert nightly.amounts[_TODAY] == pytest.approx(Decimal(4) * 2 / 3)
     assert gone.amounts == {_TODAY: 0}
+    assert [one.has_usage for one in (account, first, second, nightly, gone)] == [True, True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("scope", "reason"),
+    [
+        ("pool", "No usage of a pool 'gone' has been stored since 2026-06-01. Check the id if the pool had nodes."),
+        (
+            "schedule",
+            "No usage of a job schedule 'gone' has been stored since 2026-06-01. Check the id if its jobs ran.",
+        ),
+    ],
+)
+def test_a_budget_for_what_has_no_usage_is_within_and_says_so(scope: BudgetScope, reason: str) -> None:
+    unused = _spent("0", "0")
+    found = budget_state(_budget("9", scope, "gone"), unused, "USD", _TODAY)
+    assert (found.status, found.spent, found.reason) == ("within", Decimal(0), reason)
+    assert not budget_state(_budget("9", scope, "gone"), replace(unused, has_usage=True), "USD", _TODAY).reason
+    assert not budget_state(_budget("9"), unused, "USD", _TODAY).reason

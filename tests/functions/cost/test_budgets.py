@@ -62,6 +62,8 @@ async def test_a_budget_has_what_was_spent_and_stands_in_the_list_the_summary_an
     assert (little["state"], little["exceededOn"], little["target"]) == ("exceeded", summary["asOf"][:10], "BUDGETED")
     assert little["spent"] == pytest.approx(pool, abs=1e-6)
     assert (none["spent"], none["state"]) == (0, "within")
+    assert none["reason"].startswith("No usage of a job schedule 'nightly' has been stored since ")
+    assert (whole["reason"], little["reason"]) == (None, None)
     assert summary["budgets"] == listed["value"]
     found = families((await staged.get("metrics")).body)
     spent = {sample.labels["budget"]: sample.value for sample in found["azbatch_budget_spent"].samples}

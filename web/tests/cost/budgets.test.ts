@@ -42,6 +42,7 @@ test("each state is a sentence with the forecast, the day, and what isn't known"
     "Exceeded on 12 Nov; about $900.00 at the month's end.",
   );
   assert.equal(stateText({ ...BUDGET, state: "unknown", reason: "Prices are in EUR." }), "Prices are in EUR.");
+  assert.equal(stateText({ ...BUDGET, reason: "No usage of a pool 'x' is stored." }), "No usage of a pool 'x' is stored.");
 });
 
 test("the line is the smallest budget of the account over the days of the month", () => {

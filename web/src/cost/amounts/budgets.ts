@@ -21,7 +21,7 @@ export function spentText({ spent, amount, currency }: Budget): string {
 export function stateText({ state, forecast, exceededOn, currency, reason, unpricedSeconds }: Budget): string {
   const about = forecast && `about ${amountText(forecast.amount, currency)} at the month's end`;
   const doubt = unpricedSeconds > 0 ? " Some of its nodes have no price, so it may be more." : "";
-  if (state === "unknown") return reason ?? "What was spent isn't known.";
+  if (reason || state === "unknown") return reason ?? "What was spent isn't known.";
   if (state === "exceeded") return `Exceeded${exceededOn ? ` on ${dayText(exceededOn)}` : ""}${about ? `; ${about}` : ""}.${doubt}`;
   if (state === "willExceed") return `Will be exceeded${exceededOn ? ` on ${dayText(exceededOn)}` : ""}: ${about}.${doubt}`;
   return `${about ? `Within the budget: ${about}.` : "Within the budget so far; a forecast needs three full days."}${doubt}`;
