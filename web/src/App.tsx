@@ -8,6 +8,7 @@ import { JobsPage } from "./jobs/JobsPage.tsx";
 import { PageNotFound } from "./PageNotFound.tsx";
 import { PoolPage } from "./pool/PoolPage.tsx";
 import { PoolsPage } from "./pools/PoolsPage.tsx";
+import { QuotasPage } from "./quotas/QuotasPage.tsx";
 import { RetirementsPage } from "./retirements/RetirementsPage.tsx";
 import { readJobView } from "./routing/jobView.ts";
 import { type Navigate, Navigation } from "./routing/Link.tsx";
@@ -16,7 +17,7 @@ import { SchedulePage } from "./schedule/SchedulePage.tsx";
 import { SchedulesPage } from "./schedule/SchedulesPage.tsx";
 import { TooltipLayer } from "./ui/text/Tooltip.tsx";
 
-const LIST_PAGES = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, cost: CostPage, events: EventsPage, retirements: RetirementsPage };
+const LIST_PAGES = { jobs: JobsPage, pools: PoolsPage, schedules: SchedulesPage, cost: CostPage, quotas: QuotasPage, events: EventsPage, retirements: RetirementsPage };
 /** Detail pages by tab; the job's page is separate, as it has a view of its own. */
 const DETAIL_PAGES: Partial<Record<Tab, typeof PoolPage>> = { pools: PoolPage, schedules: SchedulePage };
 

@@ -11,7 +11,7 @@ const LAYERS = [
   ["api", "routing"],
   ["ui"],
   ["charts", "export", "nodes"],
-  ["cost", "events", "retirements"],
+  ["cost", "events", "quotas", "retirements"],
   ["telemetry"],
   ["job", "jobs", "pool", "schedule"],
   ["pools"],

@@ -41,7 +41,8 @@ class Canned:
     "telemetry" (of any node). `schedules` are full answers by account id; broken parts are "schedules" and
     "schedule". `events` are the same for every account, the latest first, and `ingestion` is the state of their
     ingestion; broken parts have the same names. `costs` are answers by grouping, "summary", "a pool" for each pool,
-    "runs" for each schedule; the broken part is "cost". The next `cut` tables break off in the middle.
+    "runs" for each schedule; the broken part is "cost". `quotas` are the same for every account; the broken part has
+    the same name. The next `cut` tables break off in the middle.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -69,6 +70,7 @@ class Canned:
     retirements: list[dict[str, Any]] = field(default_factory=list)
     unknown_images: list[dict[str, Any]] = field(default_factory=list)
     costs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    quotas: dict[str, Any] = field(default_factory=dict)
     ingestion: dict[str, Any] | None = None
     broken: dict[str, tuple[int, str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -170,6 +172,7 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
         "pools": pools_answer,
         "jobschedules": _schedules,
         "cost": _costs,
+        "quotas": _quotas,
         "telemetry": _account_telemetry,
         **_EVENT_PARTS,
     }
@@ -294,6 +297,14 @@ def _costs(canned: Canned, path: str, names: list[str], query: dict[str, list[st
         return refusal(*broken)
     found = canned.costs.get(query["groupBy"][0] if len(names) == 1 else names[1])
     return (200, found | {"account": names[0]}) if found else refusal(404, f"There is no account '{names[0]}' here.")
+
+
+def _quotas(canned: Canned, path: str, names: list[str], _: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+    """Answers a request for the quotas of the account that they name."""
+    if broken := canned.broken.get("quotas"):
+        return refusal(*broken)
+    nothing: dict[str, Any] = {"asOf": None, "problem": None, "unknownNodes": 0, "value": [], "findings": []}
+    return 200, nothing | canned.quotas | {"account": names[0]}
 
 
 def _paged(canned: Canned, path: str, rows: list[dict[str, Any]], query: dict[str, list[str]]) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from tests.e2e.canned.pool_page import show_pool
 def test_each_list_has_an_address_and_a_title_of_its_own(page: Page, render: Canned) -> None:
     page.goto(f"{render.url}/?account=demo&prefix=ren")
     lists = page.get_by_role("navigation", name="Lists")
-    for name in ("Pools", "Schedules", "Events", "Retirements"):
+    for name in ("Pools", "Schedules", "Quotas", "Events", "Retirements"):
         lists.get_by_role("link", name=name).click()
         expect(page).to_have_url(re.compile(rf"\?view={name.lower()}&account=demo$"))
         expect(page).to_have_title(f"{name} · Batchscope")
         expect(lists.get_by_role("link", name=name)).to_have_attribute("aria-current", "true")
-    for name in ("Events", "Schedules", "Pools"):
+    for name in ("Events", "Quotas", "Schedules", "Pools"):
         page.go_back()
         expect(page).to_have_title(f"{name} · Batchscope")
     page.go_back()

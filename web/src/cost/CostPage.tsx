@@ -8,6 +8,7 @@ import { CsvButton } from "../export/CsvButton.tsx";
 import { addressOfList } from "../routing/routes.ts";
 import { serverClock } from "../time/clock.ts";
 import { NotFound } from "../ui/page/DetailPage.tsx";
+import { NoAccount } from "../ui/page/NoAccount.tsx";
 import { PolledContents } from "../ui/page/PolledContents.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { TitledCard } from "../ui/page/TitledCard.tsx";
@@ -49,11 +50,6 @@ export function CostPage() {
       {account ? <Costs polled={cost} /> : <NoAccount accounts={accounts} />}
     </Shell>
   );
-}
-
-function NoAccount({ accounts: { value, failure } }: { accounts: Polled<Page<Account>> }) {
-  if (!value) return failure ? null : <p class="empty">Loading…</p>;
-  return <p class="empty">No account is monitored.</p>;
 }
 
 function Costs({ polled }: { polled: Polled<AccountCost> }) {

@@ -1,9 +1,9 @@
-// The route that the page's address names: a list of jobs, pools or schedules, the costs, events or retirements, or one entry of a list.
+// The route that the page's address names: a list of jobs, pools or schedules, the costs, quotas, events or retirements, or one entry of a list.
 
-export const TABS = ["jobs", "pools", "schedules", "cost", "events", "retirements"] as const;
+export const TABS = ["jobs", "pools", "schedules", "cost", "quotas", "events", "retirements"] as const;
 export type Tab = (typeof TABS)[number];
 /** A tab whose entries have no detail pages; jobs and pools may be filters there. */
-const PLAIN_TABS = ["cost", "events", "retirements"] as const;
+const PLAIN_TABS = ["cost", "quotas", "events", "retirements"] as const;
 type PlainTab = (typeof PLAIN_TABS)[number];
 /** A tab whose entries have detail pages. */
 type DetailTab = Exclude<Tab, PlainTab>;

@@ -31,6 +31,12 @@ test("a job is a filter in the list of events", () => {
   assert.deepEqual(readRoute(), { tab: "events", account: "scope", id: null });
 });
 
+test("quotas are a page of their own, also of an account", () => {
+  goTo("?view=quotas&account=scope");
+  assert.deepEqual(readRoute(), { tab: "quotas", account: "scope", id: null });
+  assert.ok(isKnownAddress());
+});
+
 test("costs are a page of their own, also of an account", () => {
   goTo("?view=cost&account=scope&groupBy=job");
   assert.deepEqual(readRoute(), { tab: "cost", account: "scope", id: null });

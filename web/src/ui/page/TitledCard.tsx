@@ -5,14 +5,16 @@ import type { ComponentChildren } from "preact";
 interface TitledCardProps {
   title: string;
   name: string;
+  note?: ComponentChildren;
   children: ComponentChildren;
 }
 
-export function TitledCard({ title, name, children }: TitledCardProps) {
+export function TitledCard({ title, name, note, children }: TitledCardProps) {
   return (
     <section class="part-of-job card" aria-labelledby={`title-${name}`} data-section={name}>
       <header>
         <h3 id={`title-${name}`}>{title}</h3>
+        {note && <p class="note">{note}</p>}
       </header>
       {children}
     </section>
