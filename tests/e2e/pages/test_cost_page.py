@@ -100,7 +100,7 @@ def test_findings_on_waste_have_a_months_money_and_advice(page: Page, costs: Can
     expect(findings.nth(0)).to_contain_text("az batch pool resize")
     costs.costs["waste"] = WASTE | {"value": []}
     page.reload()
-    expect(page.get_by_text("Nothing to save was found on 7 days.")).to_be_visible()
+    expect(page.get_by_text("Nothing to save was found in the usage of 7 days.")).to_be_visible()
 
 
 def _budget(name: str, **changes: Any) -> dict[str, Any]:

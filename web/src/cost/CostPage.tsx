@@ -105,7 +105,11 @@ function Parts({ cost, bars, budget }: PartsProps) {
   return (
     <>
       <TitledCard title="Wasted" name="waste">
+        <h4 class="waste-part">What to save</h4>
         <WasteFindings account={cost.account} />
+        <h4 class="waste-part">
+          By class <small>in this range</small>
+        </h4>
         <WasteList cost={cost} />
       </TitledCard>
       <TitledCard title={`By day and ${noun}`} name="cost-by-day">

@@ -23,7 +23,7 @@ export function WasteFindings({ account }: { account: string }) {
 }
 
 function Findings({ waste: { account, currency, days, value } }: { waste: Waste }) {
-  if (!value.length) return <p class="nothing">{days.length ? `Nothing to save was found on ${plural(days.length, "day")}.` : "No usage is stored yet."}</p>;
+  if (!value.length) return <p class="waste-note soft">{nothingText(days.length)}</p>;
   return (
     <>
       <ol class="waste-findings" data-testid="waste-findings">
@@ -42,9 +42,15 @@ function Findings({ waste: { account, currency, days, value } }: { waste: Waste 
           </li>
         ))}
       </ol>
-      <p class="soft waste-note">Findings overlap, as an idle node may be in several, so their amounts have no sum.</p>
+      {value.length > 1 && (
+        <p class="soft waste-note">Findings overlap, as an idle node may be in several, so their amounts have no sum.</p>
+      )}
     </>
   );
+}
+
+function nothingText(days: number): string {
+  return days ? `Nothing to save was found in the usage of ${plural(days, "day")}.` : "No usage is stored so far.";
 }
 
 interface SumProps {

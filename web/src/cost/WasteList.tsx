@@ -6,7 +6,7 @@ import { wasteOf } from "./amounts/waste.ts";
 
 export function WasteList({ cost }: { cost: AccountCost }) {
   const entries = wasteOf(cost.cost);
-  if (!entries.length) return <p class="nothing">Nothing was wasted in this range.</p>;
+  if (!entries.length) return <p class="waste-note">Nothing was wasted in this range.</p>;
   return (
     <ol class="cost-waste" data-testid="waste">
       {entries.map(({ name, label, meaning, amount, seconds }) => (
