@@ -131,7 +131,10 @@ def test_busy_cores_are_shown_against_all_cores_by_day(page: Page, costs: Canned
     cores.get_by_text("Show as table").click()
     rows = cores.get_by_role("region", name="History as a table").locator("tbody tr")
     expect(rows).to_have_count(14)
-    expect(rows.nth(MISSING)).to_contain_text("not polled")
+    expect(rows.nth(MISSING)).to_contain_text("no usage stored")
+    expect(cores.locator("footer.key")).to_contain_text("no usage stored")
+    expect(cores).not_to_contain_text("polled")
+    expect(cores).not_to_contain_text("exact", ignore_case=True)
 
 
 def test_what_isnt_known_is_hatched(page: Page, costs: Canned) -> None:

@@ -14,6 +14,7 @@ import {
   type Series,
   segmentsOf,
   startOf,
+  stepped,
 } from "./stack.ts";
 import { useWidth } from "./useWidth.ts";
 
@@ -28,6 +29,8 @@ interface ChartProps<State extends string> {
   /** The shown states, the first at the bottom. Names of layers are `layerPrefix` and the state. */
   states: readonly State[];
   layerPrefix?: string;
+  /** Whether each point holds for its whole step, as means do. */
+  isStepped: boolean;
   /** The creation of the history's subject, in milliseconds since 1970. */
   created: number;
   cursor: number | null;
@@ -43,6 +46,7 @@ export function HistoryChart<State extends string>({
   history,
   states,
   layerPrefix = "",
+  isStepped,
   created,
   cursor,
   point,
@@ -89,7 +93,7 @@ export function HistoryChart<State extends string>({
         {segments.map((segment) =>
           segment.points.length ? (
             <g key={segment.from} class="known" data-points={segment.points.length}>
-              {layersOf(segment, states, x, y).map(({ state, path }) => (
+              {layersOf(isStepped ? stepped(segment) : segment, states, x, y).map(({ state, path }) => (
                 <path key={state} d={path} data-layer={layerPrefix + state} />
               ))}
             </g>

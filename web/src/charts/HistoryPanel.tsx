@@ -47,6 +47,7 @@ export function HistoryPanel<Point extends HistoryPoint, State extends string>({
         history={series}
         states={states.filter((state) => !hidden.includes(state))}
         layerPrefix={kind.layerPrefix ?? ""}
+        isStepped={Boolean(kind.means)}
         created={created}
         cursor={cursor}
         point={setCursor}
@@ -57,16 +58,18 @@ export function HistoryPanel<Point extends HistoryPoint, State extends string>({
       <footer class="key">
         {kind.signs?.(points)}
         <span>
-          <i class="swatch hatched" aria-hidden="true" /> not polled
+          <i class="swatch hatched" aria-hidden="true" /> {kind.means?.gap ?? "not polled"}
         </span>
-        <span>
-          <i class="swatch doubtful" aria-hidden="true" /> not confirmed as exact
-        </span>
+        {!kind.means && (
+          <span>
+            <i class="swatch doubtful" aria-hidden="true" /> not confirmed as exact
+          </span>
+        )}
         <span class="zone">
           {kind.caption} · times in {timeZone()}
         </span>
       </footer>
-      <HistoryTable series={series} points={points} columns={kind.columns} />
+      <HistoryTable series={series} points={points} columns={kind.columns} means={kind.means} />
     </>
   );
 }

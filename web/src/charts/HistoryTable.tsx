@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { formatExactTime } from "../format/dates.ts";
+import type { Means } from "./history.ts";
 import type { Series } from "./stack.ts";
 
 /** Columns by key: `text` ones, then `numbers`, each with a heading and a value. */
@@ -24,9 +25,10 @@ interface HistoryTableProps<Point> {
   series: Series<string>;
   points: readonly Point[];
   columns: Columns<Point>;
+  means: Means<Point> | undefined;
 }
 
-export function HistoryTable<Point>({ series, points, columns }: HistoryTableProps<Point>) {
+export function HistoryTable<Point>({ series, points, columns, means }: HistoryTableProps<Point>) {
   const [open, setOpen] = useState(false);
   const { always = [], text = [], numbers } = columns;
   const rows = series.value.flatMap((shown, index) => {
@@ -41,7 +43,7 @@ export function HistoryTable<Point>({ series, points, columns }: HistoryTablePro
           <table class="plain">
             <thead>
               <tr>
-                <th scope="col">Interval end</th>
+                <th scope="col">{means?.heading ?? "Interval end"}</th>
                 {[...always, ...text].map(({ key, heading }) => (
                   <th key={key} scope="col">
                     {heading}
@@ -52,13 +54,13 @@ export function HistoryTable<Point>({ series, points, columns }: HistoryTablePro
                     {heading}
                   </th>
                 ))}
-                <th scope="col">Exact</th>
+                {!means && <th scope="col">Exact</th>}
               </tr>
             </thead>
             <tbody>
               {rows.toReversed().map(({ time, counts, exact, point }) => (
                 <tr key={time}>
-                  <th scope="row">{formatExactTime(Date.parse(time))}</th>
+                  <th scope="row">{means ? means.stepOf(point) : formatExactTime(Date.parse(time))}</th>
                   {always.map(({ key, value }) => (
                     <td key={key}>{value(point)}</td>
                   ))}
@@ -75,10 +77,10 @@ export function HistoryTable<Point>({ series, points, columns }: HistoryTablePro
                     </>
                   ) : (
                     <td class="gone" colSpan={text.length + numbers.length}>
-                      not polled
+                      {means?.gap ?? "not polled"}
                     </td>
                   )}
-                  <td>{counts ? (exact ? "yes" : "not confirmed") : ""}</td>
+                  {!means && <td>{counts ? (exact ? "yes" : "not confirmed") : ""}</td>}
                 </tr>
               ))}
             </tbody>

@@ -20,6 +20,15 @@ export interface History<Point> {
   value: Point[];
 }
 
+/** Words about means of steps. */
+export interface Means<Point> {
+  /** Why a step has none. */
+  gap: string;
+  /** The heading of steps in the table, and the name of a point's step. */
+  heading: string;
+  stepOf: (point: Point) => string;
+}
+
 /** Describes histories of one kind of resource, such as pools. */
 export interface HistoryKind<Point extends HistoryPoint, State extends string> {
   /** The kind of resource, such as "pool". */
@@ -38,6 +47,8 @@ export interface HistoryKind<Point extends HistoryPoint, State extends string> {
   /** The same with the states, for screen readers. */
   textOf: (point: Point) => string;
   columns: Columns<Point>;
+  /** Present where a point is the mean of its step instead of the numbers that a poll saw at its end. */
+  means?: Means<Point>;
   /** Explains signs in the chart other than those of all histories. */
   signs?: (points: readonly Point[]) => ComponentChildren;
   /** Renders contents above the states, up to the value `overlayHeight`. */

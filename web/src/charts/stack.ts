@@ -84,6 +84,12 @@ export function clippedFrom<State extends string>(segments: Segment<State>[], mo
     .map((segment) => ({ ...segment, from: Math.max(segment.from, moment) }));
 }
 
+/** A segment whose points hold from the one before on, so that areas have steps. */
+export function stepped<State extends string>(segment: Segment<State>): Segment<State> {
+  const { from, points } = segment;
+  return { ...segment, points: points.flatMap((point, index) => [{ ...point, at: points[index - 1]?.at ?? from }, point]) };
+}
+
 /** The states of a segment as stacked areas, the first at the bottom; the first step is flat. */
 export function layersOf<State extends string>(
   segment: Segment<State>,

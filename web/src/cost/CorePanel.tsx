@@ -4,7 +4,7 @@ import { HistoryPanel } from "../charts/HistoryPanel.tsx";
 import type { HistoryKind } from "../charts/history.ts";
 import { formatRate, formatShare } from "../format/numbers.ts";
 import { GroupSwatch } from "../nodes/NodeBar.tsx";
-import { type CorePoint, coresOf, coresText } from "./amounts/cores.ts";
+import { type CorePoint, coresOf, coresText, dayOf } from "./amounts/cores.ts";
 import type { AccountCost } from "./amounts/model.ts";
 
 /** Named by the groups of nodes whose colours they have. */
@@ -14,6 +14,7 @@ const GROUPS: readonly CoreGroup[] = ["running", "idle"];
 const CORES: HistoryKind<CorePoint, CoreGroup> = {
   noun: "account",
   caption: "Mean cores of a day (UTC), by the time of nodes and slots",
+  means: { gap: "no usage stored", heading: "Day", stepOf: dayOf },
   countsOf: ({ cores }) => cores && { running: rounded(cores.busy), idle: rounded(Math.max(0, cores.total - cores.busy)) },
   statesOf: () => GROUPS,
   layerPrefix: "node-",

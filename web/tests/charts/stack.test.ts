@@ -11,6 +11,7 @@ import {
   type Series,
   segmentsOf,
   startOf,
+  stepped,
 } from "../../src/charts/stack.ts";
 
 type State = "running" | "done";
@@ -94,6 +95,20 @@ test("a gap has no layers", () => {
   const [gap] = segmentsOf(series([point(1, null)]));
   assert.ok(gap);
   assert.deepEqual(layersOf(gap, STATES, Number, Number), []);
+});
+
+test("means hold for their whole step, so that areas have steps", () => {
+  const [segment] = segmentsOf(series([point(1, [1, 0]), point(2, [3, 0])]));
+  assert.ok(segment);
+  assert.deepEqual(
+    stepped(segment).points.map(({ at, counts }) => [(at - NOON) / MINUTE, counts.done]),
+    [
+      [0, 1],
+      [1, 1],
+      [1, 3],
+      [2, 3],
+    ],
+  );
 });
 
 test("a chart omits the time before the start, but shows a minimum of steps", () => {

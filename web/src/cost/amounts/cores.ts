@@ -30,9 +30,15 @@ export function coresOf({ from, to, asOf, steps, missingDays }: AccountCost): Hi
   return { from, to: new Date(end).toISOString(), step: "P1D", value };
 }
 
+/** "Sun 29 Nov", the day that a point ends. */
+export function dayOf({ time }: CorePoint): string {
+  return weekdayText(new Date(Date.parse(time) - DAY_MS).toISOString());
+}
+
 /** "Sun 29 Nov: 12.4 of 40 cores busy in the mean, 31%". */
-export function coresText({ time, cores }: CorePoint): string {
-  const day = weekdayText(new Date(Date.parse(time) - DAY_MS).toISOString());
+export function coresText(point: CorePoint): string {
+  const { cores } = point;
+  const day = dayOf(point);
   if (!cores) return `${day}: no usage stored`;
   const share = cores.total ? `, ${formatShare(cores.busy, cores.total)}` : "";
   return `${day}: ${formatRate(cores.busy)} of ${formatRate(cores.total)} cores busy in the mean${share}`;
