@@ -116,7 +116,7 @@ class AccountCostAnswer(SpanAnswer):
     """Costs within a range, at list prices or those of PRICE_FILE: an estimate, not the bill.
 
     Groups are in the order of their amounts. Usage is rolled up every hour: `asOf` is its time for the last day, null
-    without any. `missingDays` have no stored usage.
+    without any. `missingDays` have no stored usage. `labels` are the names in COST_LABELS.
     """
 
     account: str
@@ -129,6 +129,7 @@ class AccountCostAnswer(SpanAnswer):
     value: list[CostGroupAnswer]
     unpriced: list[UnpricedAnswer]
     missing_days: list[date]
+    labels: list[str]
 
 
 def add_account_cost(routes: Routes) -> None:
@@ -190,6 +191,7 @@ def _answer(report: CostReport, group_by: str) -> AccountCostAnswer:
             for (size, dedicated, reason), time in sorted(table.unpriced.items())
         ],
         missing_days=dates_of(report.missing),
+        labels=list(report.labels),
     )
 
 

@@ -34,7 +34,7 @@ _ERA = date(1970, 1, 1).toordinal()
 class CostReport:
     """The costs of a range in one currency, as of the last roll-up of its last day; None without any.
 
-    `missing` are the days without stored usage.
+    `missing` are the days without stored usage, `labels` the names of metadata and tags that are kept.
     """
 
     account: Account
@@ -43,6 +43,7 @@ class CostReport:
     as_of: datetime | None
     table: CostTable
     missing: Sequence[int]
+    labels: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,4 +195,5 @@ class CostQueries:
         found = [stored[day] for day in wanted.days if day in stored]
         table = cost_table([PricedDay(day, prices) for day in found], grouping, sharing, wanted)
         as_of = from_milliseconds(found[-1].as_of) if found else None
-        return CostReport(account, wanted, prices.currency, as_of, table, wanted.missing_from(stored))
+        missing = wanted.missing_from(stored)
+        return CostReport(account, wanted, prices.currency, as_of, table, missing, self._labels)

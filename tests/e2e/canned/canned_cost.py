@@ -74,7 +74,7 @@ def cost(names: list[str], group_by: str = "pool", *, days: int = 14) -> dict[st
             {"vmSize": "standard_nd96isr_h100_v5", "dedicated": False, "seconds": unpriced, "reason": "severalMeters",
              "detail": "The retail list has several meters with different prices."},
         ],
-        "missingDays": [_at(end, MISSING + 1)[:10]],
+        "missingDays": [_at(end, MISSING + 1)[:10]], "labels": [],
     }  # fmt: skip
 
 

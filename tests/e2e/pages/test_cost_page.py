@@ -188,6 +188,37 @@ def test_the_view_is_in_the_address_and_in_the_request(page: Page, costs: Canned
     expect(page.get_by_role("combobox")).to_have_count(0)
 
 
+def test_costs_are_grouped_by_a_label(page: Page, costs: Canned) -> None:
+    show(page, costs)
+    expect(page.get_by_role("combobox")).to_have_count(0)
+    costs.costs["pool"]["labels"] = ["team", HOSTILE]
+    for name in ("metadata:team", f"tag:{HOSTILE}"):
+        costs.costs[name] = cost(["blue", ""], name) | {"labels": ["team", HOSTILE]}
+    show(page, costs)
+    labels = page.get_by_role("combobox", name="Group by a label")
+    labels.select_option("metadata:team")
+    expect(page).to_have_url(re.compile("groupBy=metadata%3Ateam"))
+    expect(page.get_by_role("heading", name="By day and metadata team")).to_be_visible()
+    expect(page.locator("[data-group=blue] th")).to_have_text("blue")
+    expect(page.locator("[data-group=''] th")).to_have_text("no value")
+    expect(page.get_by_role("combobox", name="Time without a task")).to_be_visible()
+    labels.select_option(f"tag:{HOSTILE}")
+    expect(page.get_by_role("columnheader", name=f"Tag {HOSTILE}")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Time without a task")).to_have_count(0)
+    labels.select_option("")
+    expect(page).not_to_have_url(re.compile("groupBy"))
+
+
+def test_a_label_that_is_kept_no_more_can_be_left(page: Page, costs: Canned) -> None:
+    costs.broken["cost"] = (400, "Values of 'old' aren't kept: name it in COST_LABELS.")
+    page.goto(f"{costs.url}/?view=cost&groupBy=metadata:old")
+    expect(page.get_by_test_id("cost-problem")).to_contain_text("Values of 'old' aren't kept")
+    expect(page.get_by_role("combobox", name="Group by a label")).to_have_value("metadata:old")
+    costs.broken.clear()
+    page.get_by_role("navigation", name="Group by").get_by_role("link", name="Pool").click()
+    expect(page.get_by_test_id("cost-tile")).to_be_visible()
+
+
 def test_several_accounts_are_chosen_from(page: Page, costs: Canned) -> None:
     costs.accounts = [*costs.accounts, costs.accounts[0] | {"id": "other", "name": "other"}]
     show(page, costs)

@@ -64,6 +64,7 @@ async def test_costs_are_grouped_by_metadata_and_tags_of_allowed_names(world: Wo
     assert teams["pool-team"]["nodeSeconds"]["succeeded"] == pytest.approx(1200, rel=0.02)
     whole = (await _groups(world, "pool"))["labelled"]["amount"]
     assert sum(one["amount"] for one in teams.values()) == pytest.approx(whole, abs=3e-6)
+    assert (await world.get("accounts/demo/cost")).body["labels"] == ["team"]
     tags = await _groups(world, "tag:team")
     assert {name: one["amount"] for name, one in tags.items()} == pytest.approx({"studio": whole}, abs=3e-6)
     await world.batch.begin_delete_job("named-job")

@@ -4,9 +4,10 @@ import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 import { capitalized, visible } from "../format/text.ts";
 import { Link, Navigation } from "../routing/Link.tsx";
+import { AccountSelect } from "../ui/list/AccountSelect.tsx";
 import { GROUPING_WORDS } from "./amounts/groups.ts";
-import { GROUPINGS, hasShares, SHARINGS, type Sharing } from "./amounts/model.ts";
-import { addressOfCost, type CostView, RANGES } from "./costView.ts";
+import { GROUPINGS, hasShares, isLabel, LABEL_SOURCES, SHARINGS, type Sharing } from "./amounts/model.ts";
+import { addressOfCost, type CostView, groupingOf, RANGES } from "./costView.ts";
 
 const SHARING_LABELS: Record<Sharing, string> = {
   proportional: "shared among jobs by use",
@@ -18,14 +19,16 @@ interface ControlsProps {
   view: CostView;
   /** The accounts to choose from. */
   accounts: string[];
+  /** Names of metadata and tags to group by. */
+  labels: readonly string[];
   /** Actions beside the choices. */
   children: ComponentChildren;
 }
 
-export function CostControls({ view, accounts, children }: ControlsProps) {
+export function CostControls({ view, accounts, labels, children }: ControlsProps) {
   return (
     <section class="cost-controls" aria-label="Costs shown">
-      <AccountSelect view={view} accounts={accounts} />
+      <AccountSelect account={view.account} accounts={accounts} addressOf={(account) => addressOfCost({ ...view, account })} />
       <nav class="ranges" aria-label="Group by">
         {GROUPINGS.map((groupBy) => (
           <Link key={groupBy} to={addressOfCost({ ...view, groupBy })} current={groupBy === view.groupBy} mode="replace">
@@ -33,6 +36,7 @@ export function CostControls({ view, accounts, children }: ControlsProps) {
           </Link>
         ))}
       </nav>
+      <LabelSelect view={view} labels={labels} />
       <nav class="ranges" aria-label="Range">
         {RANGES.map((days) => (
           <Link key={days} to={addressOfCost({ ...view, days })} current={days === view.days} mode="replace">
@@ -46,21 +50,30 @@ export function CostControls({ view, accounts, children }: ControlsProps) {
   );
 }
 
-function AccountSelect({ view, accounts }: { view: CostView; accounts: string[] }) {
+const SOURCE_LABELS = { metadata: "Metadata of jobs and pools", tag: "Tags of the account" } as const;
+
+/** The choice of a label to group by; absent where none is kept. */
+function LabelSelect({ view, labels }: { view: CostView; labels: readonly string[] }) {
   const navigate = useContext(Navigation);
-  if (accounts.length < 2) return null;
-  const isKnown = accounts.includes(view.account);
+  const { groupBy } = view;
+  const chosen = isLabel(groupBy) ? groupBy : "";
+  const names = [...new Set([...labels, ...(chosen ? [chosen.slice(chosen.indexOf(":") + 1)] : [])])];
+  if (!names.length) return null;
   return (
     <select
-      aria-label="Account"
-      value={view.account}
-      onChange={(event) => navigate(addressOfCost({ ...view, account: event.currentTarget.value }), "replace")}
+      aria-label="Group by a label"
+      value={chosen}
+      onChange={(event) => navigate(addressOfCost({ ...view, groupBy: groupingOf(event.currentTarget.value) }), "replace")}
     >
-      {!isKnown && <option value={view.account}>{visible(view.account)}</option>}
-      {accounts.map((account) => (
-        <option key={account} value={account}>
-          {visible(account)}
-        </option>
+      <option value="">{chosen ? "no label" : "by label…"}</option>
+      {LABEL_SOURCES.map((source) => (
+        <optgroup key={source} label={SOURCE_LABELS[source]}>
+          {names.map((name) => (
+            <option key={name} value={`${source}:${name}`}>
+              {visible(`${source} ${name}`)}
+            </option>
+          ))}
+        </optgroup>
       ))}
     </select>
   );

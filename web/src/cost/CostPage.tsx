@@ -44,7 +44,7 @@ export function CostPage() {
   const shown = account ? cost : accounts;
   return (
     <Shell tab="cost" account={view.account} result={shown} showsErrors={account !== ""} retry={shown.retry}>
-      <CostControls view={{ ...view, account }} accounts={known.map(({ id }) => id)}>
+      <CostControls view={{ ...view, account }} accounts={known.map(({ id }) => id)} labels={cost.value?.labels ?? []}>
         {account && <CsvButton href={`${path}&format=csv`} file={`${account}-cost.csv`} noun="costs" several={false} about={null} />}
       </CostControls>
       {account ? <Costs polled={cost} /> : <NoAccount accounts={accounts} />}

@@ -3,7 +3,7 @@
 import { pathOfAccount } from "../api/paths.ts";
 import { addressOfList } from "../routing/routes.ts";
 import { serverClock } from "../time/clock.ts";
-import { GROUPINGS, type Grouping, hasShares, SHARINGS, type Sharing } from "./amounts/model.ts";
+import { GROUPINGS, type Grouping, hasShares, isLabel, SHARINGS, type Sharing } from "./amounts/model.ts";
 
 const DAY = 86_400_000;
 
@@ -25,10 +25,15 @@ export function readCostView(): CostView {
   const query = new URLSearchParams(location.search);
   return {
     account: query.get("account") ?? "",
-    groupBy: GROUPINGS.find((each) => each === query.get("groupBy")) ?? DEFAULTS.groupBy,
+    groupBy: groupingOf(query.get("groupBy") ?? ""),
     days: RANGES.find((each) => `${each}d` === query.get("range")) ?? DEFAULTS.days,
     sharing: SHARINGS.find((each) => each === query.get("sharing")) ?? DEFAULTS.sharing,
   };
+}
+
+/** A text as a grouping; the default for any other text. */
+export function groupingOf(text: string): Grouping {
+  return isLabel(text) ? text : (GROUPINGS.find((each) => each === text) ?? DEFAULTS.groupBy);
 }
 
 /** The address of a view, without defaults and without a sharing that changes nothing. */

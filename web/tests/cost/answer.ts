@@ -35,6 +35,7 @@ export function answer(days: Record<string, CostSum>, value: CostGroup[], change
     value,
     unpriced: [],
     missingDays: [],
+    labels: [],
     ...change,
   };
 }

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { barsOf } from "../../src/cost/amounts/bars.ts";
 import { billedSeconds, classNamed } from "../../src/cost/amounts/classes.ts";
-import { addressOfGroup, groupLabel } from "../../src/cost/amounts/groups.ts";
+import { addressOfGroup, groupLabel, wordsOf } from "../../src/cost/amounts/groups.ts";
+import { hasShares } from "../../src/cost/amounts/model.ts";
 import { amountText, dayReadout, forecastText, hoursText, missingText, shareText, totalText } from "../../src/cost/amounts/texts.ts";
 import { wasteOf } from "../../src/cost/amounts/waste.ts";
 import { addressOfCost, pathOfCost, readCostView } from "../../src/cost/costView.ts";
@@ -28,6 +29,27 @@ test("the view is in the address, without defaults", () => {
     groupBy: "class",
     range: "90d",
   });
+});
+
+test("a label is a grouping, with any characters in its name", () => {
+  for (const groupBy of ["metadata:cost center", "tag:a:b&c=d"] as const) {
+    const view = { account: "demo", groupBy, days: 30, sharing: "proportional" } as const;
+    goTo(addressOfCost(view));
+    assert.deepEqual(readCostView(), view);
+    assert.equal(new URLSearchParams(pathOfCost("demo", view).split("?")[1]).get("groupBy"), groupBy);
+  }
+  goTo("?view=cost&groupBy=metadata:");
+  assert.equal(readCostView().groupBy, "pool");
+  assert.equal(wordsOf("metadata:cost center").noun, "metadata cost center");
+  assert.equal(groupLabel("tag:team", ""), "no value");
+  assert.equal(addressOfGroup("metadata:team", "demo", "blue"), null);
+});
+
+test("only costs by metadata are shared among jobs", () => {
+  assert.deepEqual(
+    ["pool", "job", "schedule", "metadata:team", "tag:team"].filter(hasShares),
+    ["job", "schedule", "metadata:team"],
+  );
 });
 
 test("unknown parameters are the defaults", () => {

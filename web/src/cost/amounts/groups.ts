@@ -1,8 +1,9 @@
 // Groups of costs: their names in words, and the pages behind them.
 
+import { visible } from "../../format/text.ts";
 import { addressOfDetail } from "../../routing/routes.ts";
 import { classNamed } from "./classes.ts";
-import type { Grouping } from "./model.ts";
+import { isLabel, type PlainGrouping } from "./model.ts";
 
 /** What a group is, and what one without a name is. */
 interface GroupingWords {
@@ -10,7 +11,7 @@ interface GroupingWords {
   unnamed: string;
 }
 
-export const GROUPING_WORDS: Record<Grouping, GroupingWords> = {
+export const GROUPING_WORDS: Record<PlainGrouping, GroupingWords> = {
   pool: { noun: "pool", unnamed: "no pool" },
   job: { noun: "job", unnamed: "no job" },
   schedule: { noun: "schedule", unnamed: "no job schedule" },
@@ -27,7 +28,8 @@ export function groupLabel(groupBy: string, name: string): string {
 }
 
 export function wordsOf(groupBy: string): GroupingWords {
-  return GROUPING_WORDS[groupBy as Grouping] ?? { noun: "group", unnamed: "no name" };
+  if (isLabel(groupBy)) return { noun: visible(groupBy.replace(":", " ")), unnamed: "no value" };
+  return GROUPING_WORDS[groupBy as PlainGrouping] ?? { noun: "group", unnamed: "no name" };
 }
 
 /** The address of the page about a group; null where there is none. */

@@ -4,7 +4,11 @@ import type { Finding } from "../../ui/findings/model.ts";
 
 /** The groupings of the page, by the API's names. */
 export const GROUPINGS = ["pool", "job", "schedule", "vmSize", "class"] as const;
-export type Grouping = (typeof GROUPINGS)[number];
+export type PlainGrouping = (typeof GROUPINGS)[number];
+/** By the value of an item of metadata of jobs, else of their pools, or of a tag of the account. */
+export const LABEL_SOURCES = ["metadata", "tag"] as const;
+export type LabelGrouping = `${(typeof LABEL_SOURCES)[number]}:${string}`;
+export type Grouping = PlainGrouping | LabelGrouping;
 
 /** How the cost of time that no task held is shared among jobs, the default first. */
 export const SHARINGS = ["proportional", "even", "none"] as const;
@@ -64,6 +68,8 @@ export interface AccountCost {
   unpriced: Unpriced[];
   /** Days (UTC), such as "2026-11-29", without stored usage. */
   missingDays: string[];
+  /** Names of metadata and tags by whose values costs can be grouped. */
+  labels: string[];
 }
 
 /** The month's costs at its end, with each day left like the mean, cheapest and dearest of the last full `days`. */
@@ -125,5 +131,9 @@ export interface Waste {
 
 /** Whether jobs bear a share of time that no task held. */
 export function hasShares(groupBy: string): boolean {
-  return groupBy === "job" || groupBy === "schedule";
+  return groupBy === "job" || groupBy === "schedule" || groupBy.startsWith("metadata:");
+}
+
+export function isLabel(groupBy: string): groupBy is LabelGrouping {
+  return LABEL_SOURCES.some((source) => groupBy.startsWith(`${source}:`) && groupBy.length > source.length + 1);
 }
