@@ -147,7 +147,7 @@ def test_unread_values_are_not_shown_as_zero(page: Page, pools: Canned) -> None:
     pools.accounts = [account(pools={"total": 1, "byState": {"active": 1}, "notRead": 1, "asOf": None})]
     open_list(page, pools)
     expect(page.locator("tr[data-pool=new] .states")).to_have_text("not read yet")
-    expect(page.locator("tr[data-pool=new] .used")).to_have_text(["slots used\u2013", "cores busy\u2013"])
+    expect(page.locator("tr[data-pool=new] .used")).to_have_text(["Slots used\u2013", "Cores busy\u2013"])
     expect(page.get_by_test_id("nodes")).to_have_text("\u2013")
     expect(page.get_by_test_id("unread")).to_have_text("1 pool not read yet")
 

@@ -215,7 +215,7 @@ function UsageCell({ name, capacity, value, unknown }: UsageProps) {
       data-used={name}
       title={unknown}
     >
-      <span class="label">{name}</span>
+      <span class="label">{capitalized(name)}</span>
       {capacity && value !== undefined ? (
         <>
           {formatRate(value)} <small>of {formatCount(capacity.total)}</small>

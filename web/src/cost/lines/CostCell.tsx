@@ -9,7 +9,7 @@ export const COST_HEADING = `Cost, ${TOTAL_DAYS} d`;
 export function CostCell({ total }: { total: NamedCost | undefined }) {
   return (
     <td role="cell" class="number cost" data-empty={!total} title={total && totalDetails(total)}>
-      <span class="label">cost, {TOTAL_DAYS} d</span>
+      <span class="label">{COST_HEADING}</span>
       {total ? amountText(total.cost.amount, total.currency) : <span class="zero">–</span>}
     </td>
   );
