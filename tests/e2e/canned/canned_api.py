@@ -41,8 +41,8 @@ class Canned:
     "telemetry" (of any node). `schedules` are full answers by account id; broken parts are "schedules" and
     "schedule". `events` are the same for every account, the latest first, and `ingestion` is the state of their
     ingestion; broken parts have the same names. `costs` are answers by grouping, "summary", "a pool" for each pool,
-    "runs" for each schedule; the broken part is "cost". `quotas` are the same for every account; the broken part has
-    the same name. The next `cut` tables break off in the middle.
+    "runs" for each schedule; broken parts are "cost", "summary" and "waste". `quotas` are the same for every account;
+    the broken part has the same name. The next `cut` tables break off in the middle.
     """
 
     accounts: list[dict[str, Any]] = field(default_factory=list)
@@ -293,7 +293,7 @@ _EVENT_PARTS = {"events": _events, "ingestion": _events}
 
 def _costs(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
     """Answers a request for the costs of the account that they name."""
-    if broken := canned.broken.get("cost"):
+    if broken := canned.broken.get("cost" if len(names) == 1 else names[1]):
         return refusal(*broken)
     found = canned.costs.get(query["groupBy"][0] if len(names) == 1 else names[1])
     return (200, found | {"account": names[0]}) if found else refusal(404, f"There is no account '{names[0]}' here.")

@@ -11,6 +11,11 @@ from tests.e2e.canned.canned_api import Canned
 from tests.e2e.canned.canned_cost import MISSING, UNPRICED, UNWATCHED, WASTE, cost
 
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
+BOX = """element => {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  return range.getBoundingClientRect().toJSON();
+}"""
 HOSTILE = "<img src=x onerror=document.title='broken'>"
 FORECAST = {"amount": 90, "low": 80, "high": 120, "days": 7}
 POOLS = [HOSTILE, *(f"pool-{number}" for number in range(9))]
@@ -219,6 +224,19 @@ def test_a_label_that_is_kept_no_more_can_be_left(page: Page, costs: Canned) -> 
     expect(page.get_by_test_id("cost-tile")).to_be_visible()
 
 
+def test_parts_that_fail_are_named_while_others_stand(page: Page, costs: Canned) -> None:
+    costs.broken |= {"summary": (503, f"Storage doesn't answer: {HOSTILE}"), "waste": (503, "Too many requests.")}
+    show(page, costs)
+    expect(page.get_by_test_id("summary-problem")).to_contain_text(f"Storage doesn't answer: {HOSTILE}")
+    expect(page.get_by_test_id("month")).to_have_text("\N{EN DASH}")
+    expect(page.get_by_test_id("waste-findings-problem")).to_contain_text("Too many requests.")
+    expect(page.get_by_test_id("waste")).to_be_visible()
+    costs.broken.clear()
+    page.get_by_role("button", name="Retry: month and budgets").click()
+    expect(page.get_by_test_id("month")).to_have_text("$60.00")
+    expect(page.get_by_test_id("summary-problem")).to_have_count(0)
+
+
 def test_several_accounts_are_chosen_from(page: Page, costs: Canned) -> None:
     costs.accounts = [*costs.accounts, costs.accounts[0] | {"id": "other", "name": "other"}]
     show(page, costs)
@@ -238,13 +256,29 @@ def test_nothing_stored_and_nothing_priced_are_said_in_words(page: Page, costs: 
     }  # fmt: skip
     show(page, costs)
     expect(page.get_by_test_id("no-usage")).to_be_visible()
-    expect(page.get_by_test_id("total")).to_have_text("\N{EN DASH}")
+    for name in ("total", "without-price"):
+        expect(page.get_by_test_id(name)).to_have_text("\N{EN DASH}")
     costs.broken["cost"] = (400, f"That's too long: {HOSTILE}")
     page.reload()
     expect(page.get_by_test_id("cost-problem")).to_contain_text(HOSTILE)
     costs.broken["cost"] = (404, "There is no account 'nobody' here.")
     page.goto(f"{costs.url}/?view=cost&account=nobody")
     expect(page.get_by_test_id("no-such-account")).to_contain_text("There is no account 'nobody' here.")
+
+
+@pytest.mark.parametrize("width", [380, 1280])
+def test_large_amounts_cover_no_words(page: Page, costs: Canned, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    dear = costs.costs["pool"]
+    amounts = dict.fromkeys(dear["cost"]["amounts"], 7_654_321.0)
+    costs.costs["pool"] = dear | {"currency": "CHF", "cost": dear["cost"] | {"amounts": amounts}}
+    show(page, costs)
+    expect(page.get_by_test_id("waste")).to_contain_text("CHF\N{NO-BREAK SPACE}7,654,321.00")
+    entries = page.get_by_test_id("waste").locator("li").all()
+    assert entries
+    for entry in entries:
+        money_box, words_box = entry.locator("b").evaluate(BOX), entry.locator("h4").evaluate(BOX)
+        assert money_box["right"] <= words_box["left"]
 
 
 def test_the_page_fits_on_a_phone(page: Page, costs: Canned) -> None:

@@ -8,6 +8,7 @@ import { CsvButton } from "../export/CsvButton.tsx";
 import { addressOfList } from "../routing/routes.ts";
 import { serverClock } from "../time/clock.ts";
 import { NotFound } from "../ui/page/DetailPage.tsx";
+import { ErrorNotice } from "../ui/page/ErrorNotice.tsx";
 import { NoAccount } from "../ui/page/NoAccount.tsx";
 import { PolledContents } from "../ui/page/PolledContents.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
@@ -70,6 +71,9 @@ function CostContents({ cost }: { cost: AccountCost }) {
   const budgets = known?.budgets ?? [];
   return (
     <>
+      {summary.failure && (
+        <ErrorNotice failure={summary.failure} retry={summary.retry} name="summary" subject="month and budgets" hasOlderData={known !== null} />
+      )}
       <CostTile cost={cost} days={bars.days} summary={known} />
       {budgets.length > 0 && (
         <TitledCard title="Budgets" name="budgets">

@@ -47,7 +47,7 @@ export function CostTile({ cost, days, summary }: TileProps) {
           value={isKnown ? formatMoney(microsOf(sum.wastedAmount), currency) : null}
           detail={sum.amount ? `${shareText(sum.wastedAmount, sum.amount)} of the total` : ""}
         />
-        <KeyFigure name="Without price" value={hoursText(sum.unpricedSeconds)} detail="of nodes, in no amount" />
+        <KeyFigure name="Without price" value={asOf && hoursText(sum.unpricedSeconds)} detail="of nodes, in no amount" />
       </dl>
       <p class="soft" data-testid="cost-basis">
         Estimated from list prices, or your own where you set them; not the bill. Days are those of UTC.{" "}

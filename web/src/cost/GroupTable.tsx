@@ -45,7 +45,7 @@ export function GroupTable({ cost }: { cost: AccountCost }) {
 function GroupRow({ group: { name, cost: sum }, cost: { account, currency, groupBy, cost: all } }: { group: CostGroup; cost: AccountCost }) {
   const address = addressOfGroup(groupBy, account, name);
   const label = <ExternalText text={groupLabel(groupBy, name)} />;
-  const seconds = billedSeconds(sum.nodeSeconds);
+  const seconds = groupBy === "class" ? (sum.nodeSeconds[name] ?? 0) : billedSeconds(sum.nodeSeconds);
   return (
     <tr role="row" data-group={name}>
       <th role="rowheader" scope="row" class={name ? "group" : "group soft"}>
