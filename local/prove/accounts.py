@@ -142,6 +142,7 @@ async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[
     found = []
     for name, way in ways.items():
         async with session.get(f"{api}/accounts/{name}") as answer:
+            answer.raise_for_status()
             account: dict[str, Any] = await answer.json()
         reason = account["lastRound"]["reason"] or ""
         fresh = [job["id"] for job in await jobs_of(session, api, name) if job["verdict"]["level"] != "stale"]
