@@ -15,6 +15,7 @@ from tests.functions.conftest import World
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _DAY = 86_400 * SECOND
+_WEDNESDAY = 6  # the remainder of days since 1970, a Thursday
 _WASTE = "accounts/demo/cost/waste"
 
 
@@ -26,10 +27,23 @@ async def wasteful(_running: World) -> World:
 
 async def _stage(world: World) -> None:
     """Runs half a day of a pool of three nodes, one working for two hours, in vain, and rolls it up."""
+    await _create_pool(world)
+    await add_job(world.batch, "in-vain", pool="spare")
+    await add_tasks(world.batch, 1, job="in-vain", command="sleep 7200; exit 1")
+    for minutes in [1] * 130 + [10] * 60:
+        world.advance(60 * minutes)
+        await world.app.fire("tick")
+    await world.app.fire("housekeeping")
+
+
+async def _create_pool(world: World) -> None:
+    """Creates a pool of three nodes in the first hour of a Wednesday on which nothing ran so far."""
     for _ in range(2):  # pools of earlier tests, their ledgers and their days are long gone then
         await world.app.fire("tick")
         await world.app.fire("housekeeping")
         world.advance((9 * _DAY - world.emulator.clock.now % _DAY) / SECOND + 3600)
+    while world.emulator.clock.now // _DAY % 7 != _WEDNESDAY:
+        world.advance(_DAY / SECOND)
     await world.app.fire("tick")
     image = models.BatchVmImageReference(publisher="canonical", offer="jammy", sku="22_04-lts")
     machine = models.VirtualMachineConfiguration(image_reference=image, node_agent_sku_id="batch.node.ubuntu 22.04")
@@ -38,12 +52,6 @@ async def _stage(world: World) -> None:
             id="spare", vm_size="standard_d4as_v5", virtual_machine_configuration=machine, target_dedicated_nodes=3,
         )
     )  # fmt: skip
-    await add_job(world.batch, "in-vain", pool="spare")
-    await add_tasks(world.batch, 1, job="in-vain", command="sleep 7200; exit 1")
-    for minutes in [1] * 130 + [10] * 60:
-        world.advance(60 * minutes)
-        await world.app.fire("tick")
-    await world.app.fire("housekeeping")
 
 
 async def _found(world: World) -> dict[tuple[str, str], dict[str, Any]]:
@@ -85,6 +93,25 @@ async def test_a_table_has_a_line_for_each_finding(wasteful: World) -> None:
     rows = list(csv.DictReader(io.StringIO((await wasteful.get(f"{_WASTE}?format=csv")).body)))
     assert [(row["code"], row["id"]) for row in rows] == list(found)
     assert {row["currency"] for row in rows} == {"USD"}
+
+
+async def test_nodes_that_are_idle_beside_busy_ones_are_named_with_their_money(world: World) -> None:
+    await _create_pool(world)
+    await add_job(world.batch, "steady", pool="spare")
+    await add_tasks(world.batch, 2, job="steady", command="sleep 3600")
+    await add_tasks(world.batch, 1, job="steady", command="sleep 18000", prefix="long")
+    for _ in range(30):
+        world.advance(600)
+        await world.app.fire("tick")
+    await world.app.fire("housekeeping")
+    found, prices = await _found(world), (await world.get("accounts/demo/prices")).body["value"]
+    assert not {("idlePool", "spare"), ("oversizedPool", "spare")} & found.keys()
+    idle = found["idleBetweenTasks", "spare"]
+    assert idle["nodeSeconds"] == pytest.approx(2 * 4 * 3600, rel=0.05)
+    assert idle["evidence"]["idleTime"] == pytest.approx(idle["nodeSeconds"])
+    assert (idle["evidence"]["idleShare"], idle["evidence"]["autoScale"]) == (pytest.approx(53, abs=2), False)
+    (hourly,) = [one["hourly"] for one in prices if one["priority"] == "dedicated"]
+    assert idle["amount"] == pytest.approx(idle["nodeSeconds"] / 3600 * hourly, rel=1e-4)
 
 
 async def test_after_three_days_a_month_costs_thirty_of_them(world: World) -> None:
