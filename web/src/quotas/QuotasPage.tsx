@@ -27,7 +27,7 @@ export function QuotasPage() {
   const accounts = usePolled<Page<Account>>({ path: "/api/accounts", intervalMs: INTERVAL_MS });
   const known = accounts.value?.value ?? [];
   const account = chosen || (known[0]?.id ?? "");
-  const path = pathOfAccount(account, "quotas");
+  const path = pathOf(account);
   const quotas = usePolled<AccountQuotas>({ path, intervalMs: INTERVAL_MS, enabled: account !== "" });
   useEffect(() => {
     document.title = "Quotas · Batchscope";
@@ -35,19 +35,20 @@ export function QuotasPage() {
   const shown = account ? quotas : accounts;
   return (
     <Shell tab="quotas" account={chosen} result={shown} showsErrors={account !== ""} retry={shown.retry}>
-      <section class="cost-controls" aria-label="Quotas shown">
+      <div class="cost-controls">
         <AccountSelect
           account={account}
           accounts={known.map(({ id }) => id)}
           addressOf={(id) => addressOfList("quotas", { account: id })}
         />
-        <div class="actions">
-          {account && <CsvButton href={`${path}?format=csv`} file={`${account}-quotas.csv`} noun="quotas" several={false} about={null} />}
-        </div>
-      </section>
+      </div>
       {account ? <Quotas polled={quotas} /> : <NoAccount accounts={accounts} />}
     </Shell>
   );
+}
+
+function pathOf(account: string): string {
+  return pathOfAccount(account, "quotas");
 }
 
 function Quotas({ polled }: { polled: Polled<AccountQuotas> }) {
@@ -64,6 +65,7 @@ function Quotas({ polled }: { polled: Polled<AccountQuotas> }) {
 function QuotaContents({ quotas }: { quotas: AccountQuotas }) {
   const { account, asOf, problem, value, findings } = quotas;
   const reason = sharedReason(quotas);
+  const path = pathOf(account);
   return (
     <>
       {findings.length > 0 && (
@@ -75,7 +77,12 @@ function QuotaContents({ quotas }: { quotas: AccountQuotas }) {
           </div>
         </TitledCard>
       )}
-      <TitledCard title={`Quotas of ${visible(account)}`} name="quotas" note={asOf ? <>limits as of <Age at={asOf} /></> : "no limits read"}>
+      <TitledCard
+        title={`Quotas of ${visible(account)}`}
+        name="quotas"
+        note={asOf ? <>limits as of <Age at={asOf} /></> : "no limits read"}
+        actions={<CsvButton href={`${path}?format=csv`} file={`${account}-quotas.csv`} noun="quotas" several={false} about={null} />}
+      >
         {problem && (
           <p class="quota-note bad" data-testid="quota-problem">
             <ExternalText text={problem} />
