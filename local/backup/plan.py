@@ -71,6 +71,7 @@ PLANS = (
     TablePlan("blobs"),
     TablePlan("telemetry", Way.PARTITIONS, page=20),
     TablePlan("events", Way.LOG, page=50),  # behind telemetry, whose checkpoints vouch for events of nodes
+    TablePlan("attempts"),  # behind telemetry, whose checkpoints vouch for ended runs
     TablePlan("nodeindex", change=_undecided, since="telemetry"),
     TablePlan("pooltelemetry", Way.PARTITIONS, page=20),
     TablePlan("rejects"),

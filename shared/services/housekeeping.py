@@ -108,6 +108,7 @@ class HousekeepingService:
         telemetry += await self.ingestion.delete_pool_telemetry_before(
             account.key, now - self.settings.telemetry_retention
         )
+        telemetry += await self.ingestion.attempts.delete_before(account.key, to_milliseconds(now - kept) // _DAY)
         _LOG.info(
             "Housekeeping of %s: %d finished polls, %d rows of history, %d of events and %d of telemetry deleted.",
             *(account.id, expired, rows, events, telemetry),

@@ -41,7 +41,9 @@ LAWS: Mapping[str, RowBound] = {
     ),
     "jobhistory": RowBound.HOURLY,
     "poolhistory": RowBound.POOL_HOURLY,
-    **dict.fromkeys(("blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry"), RowBound.WRITTEN),
+    **dict.fromkeys(
+        ("attempts", "blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry"), RowBound.WRITTEN
+    ),
 }
 
 

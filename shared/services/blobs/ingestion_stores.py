@@ -20,6 +20,7 @@ from shared.stores.blobs.queued_shards import QueuedShardStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.tables.tables import Tables
+from shared.stores.telemetry.measured_attempts import MeasuredAttemptStore
 from shared.stores.telemetry.node_index import NodeIndex
 from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore
 from shared.stores.telemetry.telemetry import TelemetryStore
@@ -40,6 +41,7 @@ class IngestionStores:
     node_index: NodeIndex
     totals: TelemetryTotalsStore
     pool_telemetry: PoolTelemetryStore
+    attempts: MeasuredAttemptStore
 
     @classmethod
     def of(cls, tables: Tables) -> "IngestionStores":
@@ -53,6 +55,7 @@ class IngestionStores:
             NodeIndex(tables),
             TelemetryTotalsStore(tables),
             PoolTelemetryStore(tables),
+            MeasuredAttemptStore(tables),
         )
 
     async def delete_before(self, account_key: str, moment: datetime) -> int:

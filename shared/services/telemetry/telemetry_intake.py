@@ -1,8 +1,8 @@
 """Ingestion of node telemetry: an incarnation's rows are in one partition, where each rollup counts once.
 
 The state between pieces is stored there too, in the transaction that advances the checkpoint. The index of nodes is
-written before, so that all counted samples can be found. So are events, in rows that a repetition writes again
-(docs/adr/0037).
+written before, so that all counted samples can be found. So are events and ended runs of tasks, in rows that a
+repetition writes again (docs/adr/0037, 0040).
 """
 
 import asyncio
@@ -116,6 +116,8 @@ class TelemetryIntake(Intake):
             return PieceResult(0)
         if read.events:
             await self.stores.events.save_once(account_in(piece.ingest_partition), read.events)
+        if read.attempts:
+            await self.stores.attempts.add(account_in(piece.ingest_partition), blob.incarnation, read.attempts)
         indexed = await self._indexed(blob, read)
         left_out = state.left_out.plus(read.left_out)
         rows = [

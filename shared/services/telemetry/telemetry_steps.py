@@ -19,6 +19,7 @@ from shared.domain.telemetry.records.metrics import InvalidPart
 from shared.domain.telemetry.rollups.chunks import Chunk, chunks_of
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import Rollups
+from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.ingest_result import IngestResult
 from shared.domain.telemetry.sessions.intake import Intake, Window
@@ -75,6 +76,7 @@ class Steps:
     renamed: Collection[int] = ()
     rollups: Mapping[int, Rollups] = field(default_factory=dict)
     events: Sequence[BatchEvent] = ()
+    attempts: Sequence[MeasuredAttempt] = ()
     whose: Mapping[int, Identity] = field(default_factory=dict)
 
     @property
@@ -200,6 +202,7 @@ def _summed_up(intake: Intake, result: IngestResult, refused: BadUnits) -> Steps
         chunks=[chunk for number, some in sorted(result.rollups.items()) for chunk in chunks_of(number, some)],
         rollups=result.rollups,
         events=result.events,
+        attempts=result.attempts,
         whose={session.number: session.whose for session in sessions},
     )
 

@@ -33,7 +33,7 @@ from shared.stores.tables.transactions import TransactionClient
 
 NAMES = (
     "accounts", "jobs", "jobhistory", "poolhistory", "tasks", "operations", "pools", "nodes", "jobschedules",
-    "blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry", "prices", "usage",
+    "blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry", "attempts", "prices", "usage",
 )  # fmt: skip
 _CONFLICTS, _BUSY = (409, 412), (429, 500, 502, 503, 504)
 _CONNECT_SECONDS = 10

@@ -38,6 +38,7 @@ SCHEMAS: Mapping[str, int] = {
     "dependencies": 1,
     "supported images": 1,
     "startups": 1,
+    "attempts": 1,
     "usage": 1,
     "price history": 1,
     "price source": 1,

@@ -69,6 +69,7 @@ from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import CounterCache
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours_of
 from shared.domain.telemetry.rollups.summaries import CounterValue
+from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
 from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.event_records import event_of
@@ -105,6 +106,7 @@ from shared.stores.prices.price_rows import PriceStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.tables import Tables
 from shared.stores.telemetry import telemetry
+from shared.stores.telemetry.measured_attempts import MeasuredAttemptStore
 from shared.stores.telemetry.node_index import NodeIndex
 from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore, Projected, ShardHead
 from shared.stores.telemetry.telemetry import TelemetryStore, hour_rows
@@ -217,6 +219,7 @@ _FACTS = NodeFacts(
     "0.2.0",
     T0,
 )
+ATTEMPT = MeasuredAttempt("Job", "Task", _MS // 1000, "standard_d4s_v5", 2500, 1750, 7, 11, 3, 1500, 9)
 SESSION = Session(0, WHOSE, "host", _FACTS, Phase.RUNNING, (("linux_boot", _NS),), 1, has_facts=True)
 STATE = State(
     Sessions({"node": SESSION}, 2, {0: _NS}),
@@ -276,6 +279,7 @@ async def write_all(tables: Tables) -> None:
     await ScheduleStore(tables).save_round(ACCOUNT, looked, None)
     await _write_blobs(tables)
     await _write_telemetry(tables)
+    await MeasuredAttemptStore(tables).add(ACCOUNT, ENTRY.incarnation, [ATTEMPT])
     await _write_pool_telemetry(tables)
 
 

@@ -30,6 +30,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "quotas": "quotas",
         "<budget>": "[^~]+",
     },
+    "attempts": {"<day>~<incarnation>": rf"\d{{5}}~{_INCARNATION}", "<day>~<job>": r"\d{5}~[^~]+"},
     "blobs": {"!": "!", "<hash of name>": _DIGEST, "<shard>": "[0-9a-f]{2}"},
     "events": {
         "!": "!",

@@ -8,6 +8,7 @@ from shared.domain.telemetry.records.startup_records import identity_of_tags
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import Fold
 from shared.domain.telemetry.rollups.rollups import Rollups
+from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt, attempt_of
 from shared.domain.telemetry.sessions.event_records import MAX_EVENTS, event_of
 from shared.domain.telemetry.sessions.session import Session, Writer
 
@@ -17,7 +18,8 @@ class IngestResult:
     """The result of one or more successive steps, up to `end` of the blob.
 
     `rollups` are by session number. `cells` counts their minutes of series, `hours` are the affected pairs of session
-    and hour since 1970. `sessions` are those that began or received new facts. `events` are those of known nodes.
+    and hour since 1970. `sessions` are those that began or received new facts. `events` are those of known nodes,
+    `attempts` the ended runs of tasks.
     """
 
     end: int
@@ -26,6 +28,7 @@ class IngestResult:
     rollups: dict[int, Rollups] = field(default_factory=dict)
     sessions: dict[int, Session] = field(default_factory=dict)
     events: list[BatchEvent] = field(default_factory=list)
+    attempts: list[MeasuredAttempt] = field(default_factory=list)
     rejected: tuple[InvalidPart, ...] = ()
     dropped: DroppedCounts = field(default_factory=DroppedCounts)
 
@@ -51,6 +54,11 @@ class IngestResult:
             self.dropped.beyond_limit += 1
         else:
             self.events.append(event_of(metric, time, session.whose.of_task(identity_of_tags(metric.tags))))
+
+    def add_attempt(self, metric: Metric, session: Session) -> None:
+        """Adds the run of a task that a record sums up at its end."""
+        if attempt := attempt_of(metric, session.whose, session.facts.vm_size):
+            self.attempts.append(attempt)
 
     def add(self, session: int, fold: Fold) -> None:
         """Adds a fold's counts for a session; its rollups are already present."""

@@ -137,8 +137,11 @@ class Intake:
             session = self._keeper.settled(metric, known, result)
         if known.is_end_of_attempt and session:
             self._keeper.note_end_of_attempt()
-        if known.is_event and session and metric.time is not None and metric.time in self._times:
-            result.add_event(metric, metric.time, session)
+        if session and metric.time is not None and metric.time in self._times:
+            if known.is_event:
+                result.add_event(metric, metric.time, session)
+            elif known.is_end_of_attempt:
+                result.add_attempt(metric, session)
         return session
 
     def _learn(self, key: ShapeKey, metric: Metric) -> RecordBuffer:

@@ -1,0 +1,69 @@
+"""Distributions of a figure over runs of tasks: a histogram, and the runs at both ends.
+
+They add up in any order: the sum of rows equals the distribution of all their runs.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from shared.domain.tasks.histograms import Histogram
+
+
+class Extreme(NamedTuple):
+    """The value at one end of a distribution, and its task; the first by id where several have it."""
+
+    value: int
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A figure of one or more runs, in whole units: milliseconds, bytes, or thousandths of cores and GPUs."""
+
+    values: Histogram
+    lowest: Extreme
+    highest: Extreme
+
+    @classmethod
+    def of(cls, values: Iterable[tuple[int, str]]) -> "Distribution":
+        """Returns the distribution of values, each with its task; raises ValueError without any."""
+        extremes = [Extreme(*one) for one in values]
+        return cls(Histogram.of(one.value for one in extremes), min(extremes), min(extremes, key=_from_above))
+
+    @classmethod
+    def summed(cls, many: "Iterable[Distribution]") -> "Distribution":
+        some = list(many)
+        return cls(
+            Histogram.summed(one.values for one in some),
+            min(one.lowest for one in some),
+            min((one.highest for one in some), key=_from_above),
+        )
+
+    @property
+    def count(self) -> int:
+        return self.values.count
+
+    @property
+    def mean(self) -> float:
+        return self.values.mean
+
+    def quantile(self, percent: int) -> float:
+        """Returns what at least `percent` of the values don't exceed, within both ends."""
+        return min(max(self.values.quantile(percent), self.lowest.value), self.highest.value)
+
+    def plain(self) -> list[Any]:
+        """Returns lists, numbers and texts, for storage."""
+        buckets = [number for bucket in self.values.buckets for number in bucket]
+        return [self.values.sum, buckets, *self.lowest, *self.highest]
+
+    @classmethod
+    def of_plain(cls, stored: list[Any]) -> "Distribution":
+        """Returns the inverse of `plain`. Raises ValueError, TypeError, LookupError."""
+        total, buckets, low, low_task, high, high_task = stored
+        pairs = tuple(zip(buckets[::2], buckets[1::2], strict=True))
+        return cls(Histogram(total, pairs), Extreme(low, low_task), Extreme(high, high_task))
+
+
+def _from_above(extreme: Extreme) -> tuple[int, str]:
+    return -extreme.value, extreme.task

@@ -1,0 +1,63 @@
+"""Made-up jobs of measured runs, and the evidence of one on a VM size."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from hypothesis import strategies as st
+
+from shared.domain.efficiency.evidence import EfficiencyEvidence
+from shared.domain.efficiency.offers import GIB, SlotOffer, node_offer
+from shared.domain.efficiency.task_groups import TaskGroup
+from shared.domain.pools.vm_sizes import vcpus_of
+from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
+
+HOUR = 3_600_000  # milliseconds
+
+_amounts = st.none() | st.integers(0, 1 << 40)
+runs = st.builds(
+    MeasuredAttempt,
+    job=st.just("job"),
+    task=st.sampled_from(["frame-1", "frame-2", "Merge-1", "merge-1", "0001", "x", "y7", "z"]),
+    start=st.integers(1_700_000_000, 1_700_000_005),
+    vm_size=st.sampled_from(["", "standard_d4s_v5", "standard_e4s_v5"]),
+    duration=st.integers(0, 1 << 32),
+    cpu_time=_amounts,
+    memory_peak=_amounts,
+    disk_bytes=_amounts,
+    threads=_amounts,
+    gpus=_amounts,
+    gpu_memory_peak=_amounts,
+)
+
+
+def run(
+    number: int, *, cores: float = 1.0, memory: float = 1.0, gpus: float | None = None, gpu_memory: float | None = None
+) -> MeasuredAttempt:
+    """Returns a run of an hour with mean busy cores, a peak of memory in GiB, and its use of GPUs, if any."""
+    return MeasuredAttempt(
+        job="job",
+        task=f"task-{number:04}",
+        start=1_700_000_000 + number,
+        vm_size="standard_d4s_v5",
+        duration=HOUR,
+        cpu_time=round(cores * HOUR),
+        memory_peak=round(memory * GIB),
+        disk_bytes=0,
+        threads=1,
+        gpus=None if gpus is None else round(gpus * 1000),
+        gpu_memory_peak=None if gpu_memory is None else round(gpu_memory * GIB),
+    )
+
+
+def evidence(
+    some: Sequence[MeasuredAttempt],
+    *,
+    size: str = "standard_d4s_v5",
+    slots: int = 1,
+    required: int = 1,
+    completed: int | None = 1000,
+    cost: str | None = "840",
+) -> EfficiencyEvidence:
+    """Returns the evidence of a job on nodes of a size, whose tasks require so many of their slots."""
+    offer = SlotOffer(node_offer(size, vcpus_of(size)), slots, required)
+    return EfficiencyEvidence("job", TaskGroup.of(some), offer, completed, Decimal(cost) if cost else None)
