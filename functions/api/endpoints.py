@@ -61,6 +61,7 @@ ENDPOINTS = (
     Endpoint("cost.budgets", "delete_budget", "DELETE", f"{ACCOUNT}/budgets/{{budget}}"),
     Endpoint("cost.waste", "list_waste", "GET", f"{ACCOUNT}/cost/waste"),
     Endpoint("cost.job_cost", "get_job_cost", "GET", f"{JOB}/cost"),
+    Endpoint("efficiency.job_efficiency", "get_job_efficiency", "GET", f"{JOB}/efficiency"),
     Endpoint("pools.pool_queue", "get_pool_queue", "GET", f"{POOL}/queue"),
     Endpoint("pools.pool_startup", "get_pool_startup", "GET", f"{POOL}/startup"),
     Endpoint("cost.pool_cost", "get_pool_cost", "GET", f"{POOL}/cost"),

@@ -26,6 +26,7 @@ from shared.services.cost.schedule_costs import ScheduleCostQueries
 from shared.services.cost.todays_costs import TodaysCosts
 from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.cost.waste_queries import WasteQueries
+from shared.services.efficiency.efficiency_queries import EfficiencyQueries
 from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.dependency_snapshots import DependencySnapshots
@@ -93,6 +94,7 @@ class Services:
     schedule_costs: ScheduleCostQueries
     focus: FocusQueries
     waste: WasteQueries
+    efficiency: EfficiencyQueries
     schedules: ScheduleQueries
     registry: Registry
     housekeeping: HousekeepingService
@@ -142,6 +144,9 @@ async def open_services(settings: Settings) -> Services:
     schedules = ScheduleQueries(registry, queries, stores.schedules, idle=settings.full_list_interval)
     pool_histories = Histories(registry, POOL_SAMPLES, pools.recent_samples, stores.pool_history, retention)
     price_queries = PriceQueries(registry, stores, prices)
+    costs = CostQueries(
+        registry, queries, usage, stores.usage_days, price_queries, leaves=walk, labels=settings.cost_labels
+    )
     log = parts.ingestion.events if settings.ingestion_enabled else None
     rollups = UsageRollups(stores, walk, prices, log, settings.cost_labels)
 
@@ -175,21 +180,14 @@ async def open_services(settings: Settings) -> Services:
         start_ups=StartUpQueries(registry, pools, events, stores),
         retirements=RetirementQueries(registry, stores, announced, settings.plan),
         prices=price_queries,
-        costs=CostQueries(
-            registry,
-            queries,
-            usage,
-            stores.usage_days,
-            price_queries,
-            leaves=walk,
-            labels=settings.cost_labels,
-        ),
+        costs=costs,
         quotas=quotas,
         todays_costs=TodaysCosts(stores.usage_days, price_queries, clock),
         schedule_costs=ScheduleCostQueries(registry, schedules, stores.usage_days, price_queries),
         focus=FocusQueries(registry, stores.usage_days, price_queries),
         budgets=BudgetQueries(registry, stores.budgets, stores.usage_days, price_queries),
         waste=WasteQueries(registry, stores, price_queries, pool_histories),
+        efficiency=EfficiencyQueries(costs, tasks, stores.pools, parts.ingestion.attempts),
         schedules=schedules,
         registry=registry,
         housekeeping=HousekeepingService(

@@ -56,3 +56,20 @@ MAX_WASTE_JOBS, MAX_SAMPLED_POOLS = 5, 5
 """Jobs with failed tasks that are named, and pools whose history is read, the dearest first."""
 QUOTA_SHARE, QUOTA_AHEAD = 0.9, timedelta(days=7)
 """The used share of a quota from which on it is named, and how long before it is reached."""
+MIN_MEASURED_RUNS, MIN_MEASURED_OF_SMALL_JOBS = 20, 5
+"""Measured runs from which on their efficiency is judged; the second where they are all completed tasks of the job."""
+MEMORY_HEADROOM, CORES_HEADROOM = 1.15, 1.1
+"""What suffices for tasks, by the highest peak of memory, and by the cores that 95 % of them keep busy at most."""
+NODE_MEMORY_FOR_TASKS = 0.92
+"""The share of a node's memory that tasks may use; the rest is the system's."""
+MAX_SLOTS, MAX_SLOTS_PER_CORE = 256, 4
+"""Batch's limits of task slots per node."""
+MIN_MORE_TASKS = 1.5
+"""How many times as many tasks a node must have room for before more slots are suggested."""
+MEMORY_FAR_ABOVE, MEMORY_NEAR = 0.4, 0.9
+"""Shares of the offered memory: where 95 % of the runs don't exceed the first, it is a waste; where they reach the
+second, a risk."""
+MAX_ONE_CORE, MAX_ONE_CORE_EVER = 1.1, 1.5
+"""Busy cores of 95 % of the runs, and of all, up to which tasks count as single-threaded."""
+MAX_IDLE_GPUS = 0.05
+"""The used share of the offered GPUs up to which they count as idle."""

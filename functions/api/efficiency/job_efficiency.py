@@ -1,0 +1,207 @@
+"""GET accounts/{account}/jobs/{job}/efficiency: what a job's tasks used of what their slots offer, with advice."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from functions.api.cost.account_cost import rounded
+from functions.api.endpoints import JOB
+from functions.api.jobs.explanation import FindingAnswer, finding_answer
+from functions.http.answers import Answer, utc
+from functions.http.csv_table import csv_reply
+from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
+from functions.http.parameters import Format
+from shared.domain.efficiency.distributions import Distribution, Extreme
+from shared.domain.efficiency.evidence import THOUSAND
+from shared.domain.efficiency.offers import SlotOffer
+from shared.domain.efficiency.task_groups import FIGURES, Figure, GroupKey, TaskGroup
+from shared.domain.findings.finding import Finding
+from shared.services.efficiency.efficiency_queries import EfficiencyReport
+
+type Unit = Literal["s", "cores", "B", "B/s", "threads", "gpus"]
+_UNITS: Mapping[Figure, tuple[Unit, int]] = {
+    "duration": ("s", THOUSAND),
+    "cores": ("cores", THOUSAND),
+    "memory": ("B", 1),
+    "diskRate": ("B/s", 1),
+    "threads": ("threads", 1),
+    "gpus": ("gpus", THOUSAND),
+    "gpuMemory": ("B", 1),
+}
+"""Units of figures, with the divisor of stored whole numbers."""
+
+
+class EfficiencyQuery(Query):
+    """JSON or a table."""
+
+    format: Format = "json"
+
+
+class ExtremeAnswer(Answer):
+    """The value at one end, and a task that has it."""
+
+    value: float
+    task: str
+
+
+class FigureAnswer(Answer):
+    """The distribution of a figure over the `count` runs for which it is known; quantiles are at most 6 % off.
+
+    `duration` is that of runs, `cores` those busy on average, `memory` and `gpuMemory` the peaks, `diskRate` what was
+    read and written on average, `threads` the most at a sample, `gpus` those busy on average. `offered` is what the
+    slots of a task offer of it, null where that isn't known.
+    """
+
+    name: Figure
+    unit: Unit
+    count: int
+    mean: float
+    p50: float
+    p95: float
+    lowest: ExtremeAnswer
+    highest: ExtremeAnswer
+    offered: float | None
+
+
+class TaskGroupAnswer(Answer):
+    """Runs of tasks whose ids begin with `prefix` (null: all tasks) on nodes of a VM size; null where unknown."""
+
+    prefix: str | None
+    vm_size: str | None
+    runs: int
+    figures: list[FigureAnswer]
+
+
+class EfficiencyFindingAnswer(FindingAnswer):
+    """A finding on the job's efficiency; `amount` is the money that its advice would have saved, null if unknown."""
+
+    amount: Decimal | None
+
+
+class EfficiencyLine(Answer):
+    """The table columns."""
+
+    prefix: str | None
+    vm_size: str | None
+    figure: str
+    unit: str
+    count: int
+    mean: float
+    p50: float
+    p95: float
+    lowest: float
+    lowest_task: str
+    highest: float
+    highest_task: str
+    offered: float | None
+
+
+class EfficiencyAnswer(Answer):
+    """What a job's tasks used, by group, and findings, those that save most first.
+
+    `runs` of tasks were measured by the node agent until `asOf`, null without any; `completedTasks` is null before the
+    job's first read. Each task requires `requiredSlots` of `slotsPerNode`; null where they differ or the pool is
+    unknown, which `reason` says. `cost` is the money for what the job's tasks held, null where it has no price.
+    Findings rest on 20 runs, or on 5 if these are all completed tasks.
+    """
+
+    account: str
+    job: str
+    as_of: datetime | None
+    runs: int
+    completed_tasks: int | None
+    slots_per_node: int | None
+    required_slots: int | None
+    currency: str
+    cost: Decimal | None
+    groups: list[TaskGroupAnswer]
+    findings: list[EfficiencyFindingAnswer]
+    reason: str | None
+
+
+def add_job_efficiency(routes: Routes) -> None:
+    @routes.route("GET", f"{JOB}/efficiency", query=EfficiencyQuery, returns=EfficiencyAnswer, cacheable=True)
+    async def get_job_efficiency(call: RouteRequest[EfficiencyQuery, None]) -> EfficiencyAnswer | RouteResponse:
+        """Returns what a job's tasks used of what their slots offer, and what would have sufficed."""
+        services = await call.services()
+        answer = _answer(await services.efficiency.of_job(call.path["account"], call.path["job"]))
+        if call.query.format == "csv":
+            return csv_reply(Page(value=list(_lines(answer))), EfficiencyLine)
+        return answer
+
+
+def _answer(found: EfficiencyReport) -> EfficiencyAnswer:
+    groups = sorted(found.groups.items(), key=lambda one: (-one[1].runs, one[0].prefix or "", one[0].vm_size))
+    return EfficiencyAnswer(
+        account=found.report.account.id,
+        job=found.report.job.facts.id,
+        as_of=utc(found.as_of),
+        runs=found.runs,
+        completed_tasks=found.completed,
+        slots_per_node=found.slots,
+        required_slots=found.required,
+        currency=found.currency,
+        cost=None if found.cost is None else rounded(found.cost),
+        groups=[_group(key, group, found.offers.get(key.vm_size)) for key, group in groups],
+        findings=list(map(_finding, found.findings)),
+        reason=found.reason,
+    )
+
+
+def _group(key: GroupKey, group: TaskGroup, offer: SlotOffer | None) -> TaskGroupAnswer:
+    return TaskGroupAnswer(
+        prefix=key.prefix,
+        vm_size=key.vm_size or None,
+        runs=group.runs,
+        figures=[_figure(name, group.figures[name], offer) for name in FIGURES if name in group.figures],
+    )
+
+
+def _figure(name: Figure, values: Distribution, offer: SlotOffer | None) -> FigureAnswer:
+    unit, divisor = _UNITS[name]
+    return FigureAnswer(
+        name=name,
+        unit=unit,
+        count=values.count,
+        mean=round(values.mean / divisor, 3),
+        p50=round(values.quantile(50) / divisor, 3),
+        p95=round(values.quantile(95) / divisor, 3),
+        lowest=_extreme(values.lowest, divisor),
+        highest=_extreme(values.highest, divisor),
+        offered=_offered(name, offer) if offer else None,
+    )
+
+
+def _extreme(extreme: Extreme, divisor: int) -> ExtremeAnswer:
+    return ExtremeAnswer(value=extreme.value / divisor, task=extreme.task)
+
+
+def _offered(name: Figure, offer: SlotOffer) -> float | None:
+    """Returns what the slots of a task offer of a figure; None where it is unknown or the figure has no bound."""
+    offered = {"cores": offer.cores, "memory": offer.memory}
+    if offer.node.gpus:
+        offered |= {"gpus": offer.gpus, "gpuMemory": offer.gpu_memory}
+    return offered.get(name)
+
+
+def _finding(found: Finding) -> EfficiencyFindingAnswer:
+    saved = found.amount
+    return EfficiencyFindingAnswer.of(
+        finding_answer(found), amount=rounded(saved.number) if saved and isinstance(saved.number, Decimal) else None
+    )
+
+
+def _lines(answer: EfficiencyAnswer) -> Iterator[EfficiencyLine]:
+    for group in answer.groups:
+        for one in group.figures:
+            yield EfficiencyLine.of(
+                one,
+                prefix=group.prefix,
+                vm_size=group.vm_size,
+                figure=one.name,
+                lowest=one.lowest.value,
+                lowest_task=one.lowest.task,
+                highest=one.highest.value,
+                highest_task=one.highest.task,
+            )

@@ -1,0 +1,116 @@
+"""What the rules on efficiency conclude from: the measured runs of a job on one VM size, and what their slots offer."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Unpack
+
+from shared.domain.efficiency.distributions import Distribution
+from shared.domain.efficiency.offers import GIB, Room, SlotOffer, known_nodes
+from shared.domain.efficiency.task_groups import Figure, TaskGroup
+from shared.domain.findings.finding import Amount, Details, Finding, Scope, Value
+from shared.domain.findings.thresholds import (
+    CORES_HEADROOM,
+    MAX_SLOTS,
+    MAX_SLOTS_PER_CORE,
+    MEMORY_HEADROOM,
+    MIN_MEASURED_OF_SMALL_JOBS,
+    MIN_MEASURED_RUNS,
+    MIN_MORE_TASKS,
+    NODE_MEMORY_FOR_TASKS,
+)
+
+THOUSAND = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class EfficiencyEvidence:
+    """Runs of a job on a VM size. The job has `completed` tasks, None before its first read.
+
+    `cost` is the money for what these tasks held; None where nothing of it has a price.
+    """
+
+    job_id: str
+    group: TaskGroup
+    offer: SlotOffer
+    completed: int | None
+    cost: Decimal | None = None
+
+    def enough(self, figure: Figure) -> Distribution | None:
+        """Returns a figure if enough runs have it: 20, or 5 if these are all completed tasks."""
+        values = self.group.figures.get(figure)
+        if values is None:
+            return None
+        is_all = self.completed is not None and values.count >= max(self.completed, MIN_MEASURED_OF_SMALL_JOBS)
+        return values if values.count >= MIN_MEASURED_RUNS or is_all else None
+
+    @property
+    def need(self) -> Room | None:
+        """What suffices for a task: the highest peak of memory, and the cores that 95 % keep busy, with some room.
+
+        It isn't more than the slots offer now.
+        """
+        memory, cores, offered = self.enough("memory"), self.enough("cores"), self.offer.room
+        if memory is None or cores is None or offered is None:
+            return None
+        return Room(
+            min(cores.quantile(95) / THOUSAND * CORES_HEADROOM, offered.cores),
+            min(memory.highest.value * MEMORY_HEADROOM, offered.memory * NODE_MEMORY_FOR_TASKS),
+        )
+
+    @property
+    def more_tasks(self) -> int | None:
+        """How many tasks a node has room for, where these are at least half as many again as now."""
+        node, need = self.offer.node.room, self.need
+        if node is None or need is None:
+            return None
+        by_memory = node.memory * NODE_MEMORY_FOR_TASKS / max(need.memory, 1)
+        by_cores = min(node.cores / need.cores if need.cores else MAX_SLOTS, node.cores * MAX_SLOTS_PER_CORE)
+        possible = int(min(by_memory, by_cores, MAX_SLOTS))
+        return possible if possible >= MIN_MORE_TASKS * self.offer.tasks else None
+
+    @property
+    def sufficient_size(self) -> str | None:
+        """The smallest known VM size that has room for as many tasks as a node now, if it is much smaller.
+
+        It has no GPUs, and a local disk if nodes have one now. Of sizes with the same room it is the newest.
+        """
+        node, need, tasks = self.offer.node, self.need, self.offer.tasks
+        if node.room is None or need is None:
+            return None
+        whole = Room(need.cores * tasks, need.memory * tasks / NODE_MEMORY_FOR_TASKS)
+        found = [
+            (one.room, -_version(one.vm_size), len(one.vm_size), one.vm_size)
+            for one in known_nodes()
+            if one.room and one.room.suffices(whole) and one.room.is_much_smaller(node.room)
+            if not one.gpus and one.has_local_disk >= node.has_local_disk
+        ]
+        return min(found)[-1] if found else None
+
+    def saved_by(self, tasks: int) -> Amount | None:
+        """Returns the money that nodes with `tasks` tasks each would have saved."""
+        return Amount(self.cost * (tasks - self.offer.tasks) / tasks, "money") if self.cost else None
+
+    def found(self, rule: str, *, saving: Amount | None = None, **details: Unpack[Details]) -> Finding:
+        """Returns the finding of a rule about the job."""
+        about: dict[str, Value] = {"vmSize": self.offer.node.vm_size, "measuredRuns": self.group.runs}
+        return Finding(
+            rule=rule,
+            scope=Scope("job", self.job_id),
+            severity="info",
+            title=details["title"],
+            sentence=details["sentence"],
+            advice=details["advice"],
+            evidence={**details.get("evidence", {}), **about},
+            amount=saving,
+        )
+
+
+def gib(size: float) -> str:
+    """Returns bytes as text in GiB, say `3.1 GiB`."""
+    return f"{size / GIB:.1f} GiB"
+
+
+def _version(size: str) -> int:
+    """Returns the version at the end of a size's name."""
+    version = size.rpartition("_v")[2]
+    return int(version) if version.isdigit() else 1

@@ -1,0 +1,134 @@
+"""What nodes and their slots offer: vCPUs by name or setting of the pool, memory and GPUs by `vm_sizes.json`.
+
+The file has its source and the date of that for each series of sizes. A size that isn't there offers unknown memory.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from shared.domain.pools.vm_sizes import vcpus_of
+
+GIB = 1 << 30
+_RENAMED = {"memory_gib": "memoryGiB", "local_disk": "localDisk"}
+_FILE = Path(__file__).with_name("vm_sizes.json")
+
+
+class Gpus(NamedTuple):
+    """The number of GPUs of a size, and the memory of all of them in GiB."""
+
+    number: int
+    memory: int
+
+
+class SizeSeries(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=_RENAMED):
+    """A series of VM sizes, as its page of the day `dated` describes it; sizes are in lower case."""
+
+    name: str
+    source: str
+    dated: date
+    local_disk: bool
+    memory_gib: Mapping[str, int]
+    gpus: Mapping[str, Gpus] = {}
+
+
+class _Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    series: list[SizeSeries]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOffer:
+    """What a node offers: vCPUs and bytes of memory, None where they are unknown; GPUs and the memory of all."""
+
+    vm_size: str
+    cores: int | None
+    memory: int | None
+    gpus: int = 0
+    gpu_memory: int = 0
+    has_local_disk: bool = False
+
+    @property
+    def room(self) -> "Room | None":
+        """Its vCPUs and memory, None where one of them is unknown."""
+        return Room(self.cores, self.memory) if self.cores and self.memory else None
+
+
+class Room(NamedTuple):
+    """vCPUs, and bytes of memory."""
+
+    cores: float
+    memory: float
+
+    def suffices(self, need: "Room") -> bool:
+        return self.cores >= need.cores and self.memory >= need.memory
+
+    def is_much_smaller(self, than: "Room") -> bool:
+        """Returns whether it has fewer vCPUs than another, or as many and at most half the memory."""
+        return self.cores < than.cores or (self.cores == than.cores and self.memory * 2 <= than.memory)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotOffer:
+    """A task's share of a node: `required` of its `slots`. `tasks` such tasks fit on a node."""
+
+    node: NodeOffer
+    slots: int
+    required: int
+
+    @property
+    def tasks(self) -> int:
+        return max(self.slots // self.required, 1)
+
+    @property
+    def cores(self) -> float | None:
+        return None if self.node.cores is None else self.node.cores * self._share
+
+    @property
+    def memory(self) -> float | None:
+        return None if self.node.memory is None else self.node.memory * self._share
+
+    @property
+    def gpus(self) -> float:
+        return self.node.gpus * self._share
+
+    @property
+    def gpu_memory(self) -> float:
+        return self.node.gpu_memory * self._share
+
+    @property
+    def room(self) -> Room | None:
+        """The task's share of vCPUs and memory, None where one of them is unknown."""
+        node = self.node.room
+        return Room(node.cores * self._share, node.memory * self._share) if node else None
+
+    @property
+    def _share(self) -> float:
+        return min(self.required / self.slots, 1.0)
+
+
+def node_offer(vm_size: str, vcpus: int | None) -> NodeOffer:
+    """Returns the offer of a node of a size, with the vCPUs that the pool leaves it."""
+    for series in size_series():
+        if vm_size in series.memory_gib:
+            gpus = series.gpus.get(vm_size, Gpus(0, 0))
+            memory = series.memory_gib[vm_size] * GIB
+            return NodeOffer(vm_size, vcpus, memory, gpus.number, gpus.memory * GIB, series.local_disk)
+    return NodeOffer(vm_size, vcpus, None)
+
+
+def known_nodes() -> Iterator[NodeOffer]:
+    """Yields what nodes of all sizes in the file offer."""
+    for series in size_series():
+        for size in series.memory_gib:
+            yield node_offer(size, vcpus_of(size))
+
+
+@cache
+def size_series() -> list[SizeSeries]:
+    """Returns the series of the file, read once."""
+    return msgspec.json.decode(_FILE.read_bytes(), type=_Sizes).series

@@ -1,0 +1,30 @@
+"""The rule on GPUs that tasks don't use."""
+
+from shared.domain.efficiency.evidence import THOUSAND, EfficiencyEvidence
+from shared.domain.findings.finding import Finding
+from shared.domain.findings.thresholds import MAX_IDLE_GPUS
+
+
+def idle_gpus(e: EfficiencyEvidence) -> Finding | None:
+    """Returns the finding on a job whose nodes have GPUs, of which 95 % of the tasks used at most 5 %.
+
+    The agent writes figures of GPUs only for runs that held memory of one.
+    """
+    offered, runs = e.offer.gpus, e.enough("duration")
+    if not offered or runs is None:
+        return None
+    used = e.group.figures.get("gpus")
+    share = used.mean * used.count / runs.count / THOUSAND / offered if used else 0.0
+    if share > MAX_IDLE_GPUS:
+        return None
+    size = e.sufficient_size
+    instead = f" A node of {size} has room for as many of these tasks." if size else ""
+    held = used.count if used else 0
+    return e.found(
+        "idleGpus",
+        title="Tasks leave their GPUs idle",
+        sentence=f"{held:,} of {runs.count:,} runs held memory of a GPU; on average the runs used"
+        f" {round(100 * share)} % of the {offered:g} GPUs that their slots offer.",
+        advice=f"Check that the tasks find the GPUs, or take a VM size without them.{instead}",
+        evidence={"offeredGpus": offered, "runsWithGpu": held, "usedGpuShare": round(share, 3)},
+    )

@@ -1,0 +1,42 @@
+"""Advice that several rules give: more task slots per node, or another VM size."""
+
+from typing import NamedTuple
+
+from shared.domain.efficiency.evidence import EfficiencyEvidence
+from shared.domain.findings.finding import Amount, Value
+
+_SHARES = ("half", "a third", "a quarter")
+
+
+class Remedy(NamedTuple):
+    """Advice, with the money that it saves, None where that isn't known, and its figures."""
+
+    advice: str
+    evidence: dict[str, Value]
+    saving: Amount | None = None
+
+
+def remedy_for(e: EfficiencyEvidence) -> Remedy | None:
+    """Returns more slots per node where tasks leave room for them, else a smaller VM size by name; None without either.
+
+    More slots of nodes with GPUs aren't suggested, as tasks would share the GPUs.
+    """
+    tasks = None if e.offer.node.gpus else e.more_tasks
+    if tasks:
+        slots = tasks * e.offer.required
+        advice = (
+            f"Set taskSlotsPerNode of a new pool to {slots}: its nodes have room for {tasks} such tasks instead of"
+            f" {e.offer.tasks}, so {_share(e.offer.tasks, tasks)} of the nodes suffices for the same work."
+        )
+        return Remedy(advice, {"slotsPerNode": e.offer.slots, "sufficientSlots": slots}, e.saved_by(tasks))
+    size = e.sufficient_size
+    if size is None:
+        return None
+    advice = f"A node of {size} has room for as many of these tasks: create the pool anew with this VM size."
+    return Remedy(advice, {"slotsPerNode": e.offer.slots, "sufficientSize": size})
+
+
+def _share(part: int, whole: int) -> str:
+    """Returns a share as text, say `a quarter` or `38 %`."""
+    ratio = whole // part if whole % part == 0 else 0
+    return _SHARES[ratio - 2] if 0 <= ratio - 2 < len(_SHARES) else f"{round(100 * part / whole)} %"

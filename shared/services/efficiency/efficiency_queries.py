@@ -1,0 +1,143 @@
+"""Answers what a job's tasks used of what their slots offer, from stored summaries, pools and costs.
+
+The agent doesn't measure how many slots a task requires. That is looked up for the tasks at the ends of each figure:
+if they differ, nothing is said of offers.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.cost.job_costs import held_amount
+from shared.domain.efficiency.evidence import EfficiencyEvidence
+from shared.domain.efficiency.findings import efficiency_findings
+from shared.domain.efficiency.offers import SlotOffer, node_offer
+from shared.domain.efficiency.task_groups import Figure, TaskGroup, TaskGroups, by_vm_size
+from shared.domain.findings.finding import Finding
+from shared.domain.pools.cores import vcpus_in_pool
+from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.reports.reports import JobReport
+from shared.errors import UnreadableError
+from shared.services.cost.cost_queries import CostQueries, JobCostReport
+from shared.services.tasks.task_queries import TaskQueries
+from shared.stores.pools.pools import PoolStore
+from shared.stores.telemetry.measured_attempts import MeasuredAttemptStore
+
+_LOOKED_UP: tuple[Figure, ...] = ("duration", "cores", "memory")
+_CLOCKS_DIFFER = timedelta(minutes=1)  # a node's from Batch's
+_NO_RUNS = "No run of a task was measured: the node agent writes a record at the end of each."
+_NO_POOL = "The job's pool isn't stored any more, so what its slots offered is unknown."
+_NO_SLOTS = "How many slots the tasks require isn't the same for all of them, or isn't known."
+
+
+@dataclass(frozen=True, slots=True)
+class EfficiencyReport:
+    """A job's measured runs in groups, what its tasks' slots offer by VM size, and findings, the dearest first.
+
+    `as_of` is the last end of a run. `required` are the slots of each task, None where they differ. `reason` is a
+    sentence why there are no offers. `cost` is the money for what the job's tasks held, in `currency`.
+    """
+
+    report: JobReport
+    groups: TaskGroups
+    as_of: datetime | None
+    currency: str
+    cost: Decimal | None
+    offers: Mapping[str, SlotOffer] = field(default_factory=dict)
+    slots: int | None = None
+    required: int | None = None
+    findings: Sequence[Finding] = ()
+    reason: str | None = None
+
+    @property
+    def runs(self) -> int:
+        return sum(group.runs for group in self.groups.values())
+
+    @property
+    def completed(self) -> int | None:
+        """The job's completed tasks, None before its first read."""
+        snapshot = self.report.job.snapshot
+        return snapshot.counts.completed if snapshot else None
+
+
+class EfficiencyQueries:
+    def __init__(
+        self, costs: CostQueries, tasks: TaskQueries, pools: PoolStore, attempts: MeasuredAttemptStore
+    ) -> None:
+        self._costs = costs
+        self._tasks = tasks
+        self._pools = pools
+        self._attempts = attempts
+
+    async def of_job(self, account_id: str, job_id: str) -> EfficiencyReport:
+        """Returns a job's efficiency since its creation. Raises NotFoundError, CacheConflictError, StorageError."""
+        cost = await self._costs.of_job(account_id, job_id, "none", dearest=False)
+        job = cost.report.job
+        since = to_milliseconds(job.facts.creation_time - _CLOCKS_DIFFER) // 1000
+        measured = await self._attempts.load(cost.report.account.key, job.key, max(since, 0))
+        found = EfficiencyReport(
+            report=cost.report,
+            groups=measured.groups,
+            as_of=None if measured.latest is None else from_milliseconds(measured.latest * 1000),
+            currency=cost.currency,
+            cost=_held(cost),
+        )
+        return await self._judged(found)
+
+    async def _judged(self, found: EfficiencyReport) -> EfficiencyReport:
+        """Returns the report with offers and findings, or a reason why there are none."""
+        sizes = by_vm_size(found.groups)
+        if not sizes:
+            return replace(found, reason=_NO_RUNS)
+        facts = await self._pool(found.report)
+        if facts is None:
+            return replace(found, reason=_NO_POOL)
+        required = await self._required(found.report, sizes.values())
+        if required is None:
+            return replace(found, slots=facts.slots_per_node, reason=_NO_SLOTS)
+        offers = {
+            size: SlotOffer(node_offer(size, vcpus_in_pool(size, facts)), facts.slots_per_node, required)
+            for size in sizes
+            if size
+        }
+        run = sum(map(_run_time, sizes.values()))
+        findings = list[Finding]()
+        for size, offer in offers.items():
+            cost = found.cost * _run_time(sizes[size]) / run if found.cost and run else None
+            findings += efficiency_findings(
+                EfficiencyEvidence(found.report.job.facts.id, sizes[size], offer, found.completed, cost)
+            )
+        findings.sort(key=lambda one: -(one.amount.number if one.amount else 0))
+        return replace(found, offers=offers, slots=facts.slots_per_node, required=required, findings=findings)
+
+    async def _pool(self, report: JobReport) -> PoolFacts | None:
+        pool_id = report.job.facts.pool_id
+        if not pool_id:
+            return None
+        try:
+            _, pool = await self._pools.load(report.account.key, pool_id)
+        except UnreadableError:
+            return None
+        return pool.facts if pool else None
+
+    async def _required(self, report: JobReport, groups: Iterable[TaskGroup]) -> int | None:
+        """Returns the slots that the tasks at the ends of some figures require, None where they differ."""
+        known = (group.figures[figure] for group in groups for figure in _LOOKED_UP if figure in group.figures)
+        keys = {key_of(extreme.task) for values in known for extreme in (values.lowest, values.highest)}
+        tasks = await self._tasks.named(report.account.id, report.job.facts.id, keys)
+        slots = {task.slots for task in tasks.values()}
+        return slots.pop() if len(slots) == 1 else None
+
+
+def _run_time(group: TaskGroup) -> int:
+    """Returns the milliseconds of all runs of a group."""
+    durations = group.figures.get("duration")
+    return durations.values.sum if durations else 0
+
+
+def _held(cost: JobCostReport) -> Decimal | None:
+    """Returns the money for what the job's tasks held, None where nothing of it has a price."""
+    return held_amount(cost.cost.total) or None

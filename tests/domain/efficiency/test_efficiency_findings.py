@@ -1,0 +1,129 @@
+"""Findings on the efficiency of jobs: planted wastes are named, sound jobs aren't."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import pytest
+
+from shared.domain.efficiency.evidence import EfficiencyEvidence
+from shared.domain.efficiency.findings import efficiency_findings
+from shared.domain.findings.finding import Finding
+from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
+from tests.domain.efficiency.measured_jobs import evidence, run
+
+A100 = "standard_nc24ads_a100_v4"
+
+
+def some(number: int = 40, **use: float) -> list[MeasuredAttempt]:
+    """Returns runs with that use, each by up to 10 % lower."""
+    return [run(at, **{name: value * (1 - at % 11 / 100) for name, value in use.items()}) for at in range(number)]
+
+
+def codes(found: Sequence[Finding]) -> list[str]:
+    return [one.rule for one in found]
+
+
+SOUND = {
+    "full nodes": evidence(some(cores=3.8, memory=12.0)),
+    "full slots": evidence(some(cores=0.95, memory=2.5), slots=4),
+    "two slots a task": evidence(some(cores=1.9, memory=5.0), slots=4, required=2),
+    "much memory on one core of two": evidence(some(cores=0.9, memory=12.0), size="standard_e2s_v5"),
+    "little memory, and no smaller size": evidence(some(cores=3.9, memory=1.0), size="standard_f4s_v2"),
+    "busy GPUs": evidence(some(cores=12.0, memory=90.0, gpus=0.9, gpu_memory=60.0), size=A100),
+    "few runs": evidence(some(19, cores=0.9, memory=1.0)),
+    "an unknown size": evidence(some(cores=0.9, memory=1.0), size="standard_x4_v9"),
+}
+WASTEFUL = {
+    "oneBusyCore": evidence(some(cores=1.0, memory=3.0)),
+    "memoryAboveNeed": evidence(some(cores=3.8, memory=2.0), size="standard_e4s_v5"),
+    "memoryNearLimit": evidence(some(cores=3.8, memory=15.9)),
+    "idleGpus": evidence(some(cores=20.0, memory=90.0), size=A100),
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_nothing_is_said_of_a_sound_job(name: str) -> None:
+    assert codes(efficiency_findings(SOUND[name])) == []
+
+
+@pytest.mark.parametrize("code", WASTEFUL)
+def test_a_planted_waste_is_named_first(code: str) -> None:
+    assert codes(efficiency_findings(WASTEFUL[code]))[0] == code
+
+
+def only(e: EfficiencyEvidence) -> Finding:
+    (found,) = efficiency_findings(e)
+    return found
+
+
+def test_one_busy_core_names_figures_slots_and_money() -> None:
+    found = only(evidence([run(at, cores=1.0, memory=3.0) for at in range(40)], cost="840"))
+    assert found.title == "Tasks keep one of 4 cores busy"
+    assert found.sentence == ("95 % of 40 runs kept at most 1.0 cores busy on average, of 4 that their slots offer.")
+    assert found.advice == (
+        "Set taskSlotsPerNode of a new pool to 3: its nodes have room for 3 such tasks instead of 1, so a third of the"
+        " nodes suffices for the same work."
+    )
+    assert found.amount == (Decimal(560), "money")
+    assert found.evidence == {
+        "cores": 1.0, "offeredCores": 4.0, "slotsPerNode": 1, "sufficientSlots": 3, "vmSize": "standard_d4s_v5",
+        "measuredRuns": 40,
+    }  # fmt: skip
+    assert found.scope == ("job", "job")
+
+
+def test_where_cores_are_busy_a_size_with_less_memory_is_named() -> None:
+    found = only(evidence([run(at, cores=3.6, memory=2.0) for at in range(40)]))
+    assert found.sentence == (
+        "95 % of 40 runs used at most 2.0 GiB, and all at most 2.0 GiB, of the 16.0 GiB that their slots offer."
+    )
+    assert found.advice.startswith("A node of standard_d4ls_v5 has room for as many of these tasks")
+    assert (found.amount, found.evidence["sufficientSize"]) == (None, "standard_d4ls_v5")
+
+
+def test_more_slots_leave_room_for_the_highest_peak() -> None:
+    uneven = [run(at, cores=0.5, memory=1.0) for at in range(99)]
+    assert only(evidence(uneven)).evidence["sufficientSlots"] == 7
+    assert only(evidence([*uneven, run(99, cores=0.5, memory=6.0)])).evidence["sufficientSlots"] == 2
+    full = only(evidence([*uneven, run(99, cores=0.5, memory=15.0)]))
+    assert (full.rule, full.evidence["sufficientSize"]) == ("oneBusyCore", "standard_e2s_v5")
+
+
+def test_a_node_with_a_local_disk_is_replaced_by_one_with_a_local_disk() -> None:
+    wasteful = [run(at, cores=3.6, memory=2.0) for at in range(40)]
+    assert only(evidence(wasteful, size="standard_d4ds_v5")).evidence["sufficientSize"] == "standard_f4s_v2"
+
+
+def test_slots_are_multiples_of_those_that_a_task_requires() -> None:
+    found = only(evidence(some(cores=0.5, memory=1.0), slots=4, required=2))
+    assert (found.evidence["slotsPerNode"], found.evidence["sufficientSlots"]) == (4, 14)
+
+
+@pytest.mark.parametrize(("tasks", "fewer"), [(1, "more memory for each vCPU"), (4, "run 3 of these tasks")])
+def test_memory_near_the_limit_advises_fewer_tasks_or_another_size(tasks: int, fewer: str) -> None:
+    found = only(evidence(some(cores=3.8 / tasks, memory=15.9 / tasks), slots=tasks))
+    assert found.rule == "memoryNearLimit"
+    assert fewer in found.advice
+
+
+def test_gpus_count_as_idle_by_the_mean_over_all_runs() -> None:
+    unused = some(30, cores=20.0, memory=90.0)
+    little = [run(100 + at, cores=20.0, memory=90.0, gpus=0.2, gpu_memory=4.0) for at in range(10)]
+    found = only(evidence([*unused, *little], size=A100))
+    assert found.sentence == (
+        "10 of 40 runs held memory of a GPU; on average the runs used 5 % of the 1 GPUs that their slots offer."
+    )
+    busy = [one._replace(gpus=400) for one in little]
+    assert codes(efficiency_findings(evidence([*unused, *busy], size=A100))) == []
+
+
+def test_few_runs_suffice_where_they_are_all_tasks_of_the_job() -> None:
+    five = some(5, cores=1.0, memory=3.0)
+    assert codes(efficiency_findings(evidence(five, completed=5))) == ["oneBusyCore"]
+    assert codes(efficiency_findings(evidence(five, completed=6))) == []
+    assert codes(efficiency_findings(evidence(five, completed=None))) == []
+    assert codes(efficiency_findings(evidence(five[:4], completed=4))) == []
+
+
+def test_without_a_price_no_money_is_named() -> None:
+    assert only(evidence(some(cores=1.0, memory=3.0), cost=None)).amount is None
