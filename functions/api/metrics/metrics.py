@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -105,27 +105,32 @@ def add_metrics(routes: Routes) -> None:
         With `pool` it returns only series of the nodes of pools with this id, at most 5,000 nodes each.
         """
         services = await call.services()
-        accounts = await services.queries.accounts(call.readable)
         if pool := given(call.query.pool):
-            return await _of_nodes(services, [report.account.id for report in accounts], pool)
-        found = [await services.schedules.with_jobs(report.account.id) for report in accounts]
-        ingestion = await services.events.all_ingestion(call.readable)
-        # Rendering 3,000 jobs takes a second, which would block the event loop.
-        return await asyncio.to_thread(
-            render,
-            accounts,
-            [job for own, _ in found for job in own],
-            pools=[pool for report in accounts for pool in await _pools(services, report)],
-            pool_rounds=await services.pools.last_rounds(call.readable),
-            schedules=[schedule for _, own in found for schedule in own],
-            schedule_rounds=await services.schedules.last_rounds(call.readable),
-            ingestion=ingestion,
-            utilization=await _utilization(services, ingestion),
-            costs=await services.todays_costs.of_accounts([report.account for report in accounts]),
-            budgets=await services.budgets.of_accounts([report.account for report in accounts]),
-            quotas=await _quotas(services, accounts, [schedules for _, schedules in found]),
-            now=await services.clock.now(),
-        )
+            return await _of_nodes(services, call.readable, pool)
+        return await all_series(services, call.readable)
+
+
+async def all_series(services: "Services", names: Collection[str]) -> str:
+    """Returns the text of all series of accounts. Raises StorageError."""
+    accounts = await services.queries.accounts(names)
+    found = [await services.schedules.with_jobs(report.account.id) for report in accounts]
+    ingestion = await services.events.all_ingestion(names)
+    # Rendering 3,000 jobs takes a second, which would block the event loop.
+    return await asyncio.to_thread(
+        render,
+        accounts,
+        [job for own, _ in found for job in own],
+        pools=[pool for report in accounts for pool in await _pools(services, report)],
+        pool_rounds=await services.pools.last_rounds(names),
+        schedules=[schedule for _, own in found for schedule in own],
+        schedule_rounds=await services.schedules.last_rounds(names),
+        ingestion=ingestion,
+        utilization=await _utilization(services, ingestion),
+        costs=await services.todays_costs.of_accounts([report.account for report in accounts]),
+        budgets=await services.budgets.of_accounts([report.account for report in accounts]),
+        quotas=await _quotas(services, accounts, [schedules for _, schedules in found]),
+        now=await services.clock.now(),
+    )
 
 
 async def _pools(services: "Services", report: AccountReport) -> list[PoolReport]:
@@ -155,9 +160,9 @@ async def _utilization(services: "Services", ingestion: Sequence[IngestionReport
     return [pool for account in accounts for pool in await services.pool_utilization.of_account(account)]
 
 
-async def _of_nodes(services: "Services", accounts: Sequence[str], pool: str) -> str:
+async def _of_nodes(services: "Services", names: Collection[str], pool: str) -> str:
     """Returns the text of the nodes of pools with an id. Raises NotFoundError."""
-    key = key_of(pool)
+    key, accounts = key_of(pool), [report.account.id for report in await services.queries.accounts(names)]
     own = [account for account in accounts if any(one.pool.key == key for one in await services.pools.pools(account))]
     if not own:
         raise NotFoundError("pool", pool)
