@@ -109,7 +109,7 @@ function Parts({ cost, bars, budget }: PartsProps) {
   return (
     <>
       <TitledCard title="Wasted" name="waste">
-        <h4 class="waste-part">What to save</h4>
+        <h4 class="waste-part">Possible savings</h4>
         <WasteFindings account={cost.account} />
         <h4 class="waste-part">
           By class <small>in this range</small>

@@ -23,7 +23,7 @@ export function WasteFindings({ account }: { account: string }) {
 }
 
 function Findings({ waste: { account, currency, days, value } }: { waste: Waste }) {
-  if (!value.length) return <p class="waste-note soft">{nothingText(days.length)}</p>;
+  if (!value.length) return <p class="waste-note">{nothingText(days.length)}</p>;
   return (
     <>
       <ol class="waste-findings" data-testid="waste-findings">
@@ -43,7 +43,7 @@ function Findings({ waste: { account, currency, days, value } }: { waste: Waste 
         ))}
       </ol>
       {value.length > 1 && (
-        <p class="soft waste-note">Findings overlap, as an idle node may be in several, so their amounts have no sum.</p>
+        <p class="waste-note">Findings overlap, as an idle node may be in several, so their amounts have no sum.</p>
       )}
     </>
   );

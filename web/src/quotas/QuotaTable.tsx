@@ -47,7 +47,6 @@ export function QuotaTable({ quotas, showsReasons }: TableProps) {
 
 function QuotaRow({ quota, showsReasons }: { quota: Quota; showsReasons: boolean }) {
   const { family, used, limit, share, reachedAt, detail } = quota;
-  const isKnown = limit !== null;
   return (
     <tr role="row" data-quota={family ?? quota.quota} data-level={levelOf(quota)}>
       <th role="rowheader" scope="row">
@@ -68,7 +67,7 @@ function QuotaRow({ quota, showsReasons }: { quota: Quota; showsReasons: boolean
         <span class="label">used </span>
         <b>{formatCount(used)}</b>
       </td>
-      <td role="cell" class={isKnown ? "number" : "number gone"}>
+      <td role="cell" class={limit === null ? "number soft" : "number"}>
         <span class="label">limit </span>
         {limitText(quota)}
       </td>
