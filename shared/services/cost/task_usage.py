@@ -33,6 +33,7 @@ LOOK_BACK = timedelta(hours=6) // timedelta(milliseconds=1)
 """How long a run may take that its end or next start alone doesn't show: its start is looked for so far back."""
 _FRESH = timedelta(minutes=5) // timedelta(milliseconds=1)
 """For so long a task that started may be missing in the cache, as no poll has seen it yet."""
+_DELETING = "deleting"
 _MAX_EVENTS = 200_000  # of runs that one run of housekeeping keeps in memory for an account
 
 
@@ -78,13 +79,12 @@ class TaskUsageReader:
                 await self._add_job(found, job, self.events.of_job(job.key), hours)
         for key in self.events.jobs.keys() - {job.key for job in jobs}:
             self._add_rest(found, key, self.events.of_job(key), None)
-        found.add_retried()
+        found.add_bounded()
         for job_key, run in found.long:
             usage.add(job_key, run, outcome_of(run), await self.long_runs.instances(job_key, run))
 
     async def _add_job(self, found: "_Found", job: Job, events: TaskEvents, hours: range) -> None:
-        gone = to_milliseconds(job.deleted_at) if job.deleted_at else None
-        left = dict(events)
+        gone, left = _gone(job), dict(events)
         try:
             wanted = _ran_since(hours.start * HOUR)
             async with aclosing(self.leaves.slices(self.account.id, job.facts.id, wanted=wanted)) as slices:
@@ -131,31 +131,40 @@ class TaskUsageReader:
             facts = self.pools.get(key_of(pool))
             known = run._replace(node=(facts.id if facts else pool, node))
             (ended,) = _until((known,), gone)
-            known_outcome: Outcome = "interrupted" if run.end is None and ended.end is not None else outcome
-            found.add(job, ended, known_outcome, instances)
+            if run.end is None and ended.end is not None:
+                found.add(job, ended, "interrupted", instances, is_bounded=True)
+            else:
+                found.add(job, ended, outcome, instances, is_bounded=outcome == "retried")
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The usage of a day, and the runs of tasks with events by node; retried ones are added last."""
+    """The usage of a day, and the runs of tasks with events by node; those without a known end are added last."""
 
     usage: TaskUsageByHour
     nodes: NodeRuns
     since: int
     long: list[tuple[str, Run]] = field(default_factory=list)
 
-    def add(self, job: str, run: Run, outcome: Outcome, instances: int) -> None:
-        self.nodes.add(job, run, outcome, instances)
-        if outcome != "retried":
+    def add(self, job: str, run: Run, outcome: Outcome, instances: int, *, is_bounded: bool) -> None:
+        self.nodes.add(job, run, outcome, instances, is_bounded=is_bounded)
+        if not is_bounded:
             self.usage.add(job, run, outcome, instances)
 
-    def add_retried(self) -> None:
-        for job, run, instances in self.nodes.retried():
-            self.usage.add(job, run, "retried", instances)
+    def add_bounded(self) -> None:
+        for job, run, outcome, instances in self.nodes.bounded():
+            self.usage.add(job, run, outcome, instances)
+
+
+def _gone(job: Job) -> int | None:
+    """Returns since when a job has no running tasks as it is deleted: its deletion began, or a poll missed it."""
+    if job.facts.state == _DELETING:
+        return to_milliseconds(job.facts.state_transition_time)
+    return to_milliseconds(job.deleted_at) if job.deleted_at else None
 
 
 def _until(runs: Iterable[Run], gone: int | None) -> Iterable[Run]:
-    """Returns runs that don't last longer than their job, which was found deleted at a time."""
+    """Returns runs that don't last longer than their job, which was deleted by a time."""
     if gone is None:
         return runs
     return (run._replace(end=max(gone, run.start)) if run.end is None else run for run in runs)

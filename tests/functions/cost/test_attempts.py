@@ -156,3 +156,38 @@ async def test_a_pool_that_was_deleted_between_two_polls_lasted_until_its_event_
         groups = (await world.get(f"accounts/demo/cost?from={_today(world)}&groupBy=pool")).body["value"]
         (rolled,) = (one["cost"]["nodeSeconds"] for one in groups if one["name"] == "Passing")
         assert sum(rolled.values()) == pytest.approx(true, abs=3)
+
+
+async def test_a_job_that_was_deleted_while_no_poll_looked_ran_until_others_took_its_slots(
+    world: World, writer: LogWriter
+) -> None:
+    await add_pool(world.batch, "taken", nodes=3, slots=1)
+    await _pass(world, writer, 3)
+    await add_job(world.batch, "Dropped", pool="taken")
+    await add_tasks(world.batch, 3, job="Dropped", command="sleep 86400")
+    await _pass(world, writer, 5)
+    await add_job(world.batch, "waiting", pool="taken")
+    await add_tasks(world.batch, 30, job="waiting", command="sleep 300")
+    world.advance(20)
+    await world.batch.begin_delete_job("Dropped")
+    world.advance(1800)
+    await _pass(world, writer, 2)
+    true = _true(world, "Dropped")["deleted"]
+    assert await _shown(world, "Dropped") == {"interrupted": pytest.approx(true, abs=3 * 10)}
+
+
+async def test_a_job_that_was_seen_being_deleted_ran_until_that_began(world: World, writer: LogWriter) -> None:
+    await add_pool(world.batch, "emptied", nodes=3, slots=1)
+    await _pass(world, writer, 3)
+    await add_job(world.batch, "Leaving", pool="emptied")
+    await add_tasks(world.batch, 3, job="Leaving", command="sleep 86400")
+    await _pass(world, writer, 5)
+    world.advance(59.9)
+    await world.batch.begin_delete_job("Leaving")
+    world.advance(0.1)
+    await world.app.fire("tick")
+    world.advance(600)
+    await _pass(world, writer, 1)
+    assert (await world.get("accounts/demo/jobs/leaving")).body["state"] == "deleting"
+    true = _true(world, "Leaving")["deleted"]
+    assert await _shown(world, "Leaving") == {"interrupted": pytest.approx(true, abs=3 * 2)}

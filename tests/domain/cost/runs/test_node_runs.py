@@ -1,4 +1,4 @@
-"""A retried run is over when its node would have more than its slots, at the latest at its bound."""
+"""A run without a known end is over when its node would have more than its slots, at the latest at its bound."""
 
 from collections import Counter
 
@@ -20,8 +20,8 @@ def _run(start: int, end: int | None, slots: int = 1, node: Node = _A) -> Run:
 def _retried(*runs: tuple[Run, Outcome], slots: int = 4) -> list[tuple[str, Run]]:
     nodes = NodeRuns(lambda pool: slots if pool == "p" else 0)
     for number, (run, outcome) in enumerate(runs):
-        nodes.add(str(number), run, outcome)
-    return sorted((job, run) for job, run, _ in nodes.retried())
+        nodes.add(str(number), run, outcome, is_bounded=outcome == "retried")
+    return sorted((job, run) for job, run, _, _ in nodes.bounded())
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_nothing_is_over_earlier_on_nodes_whose_slots_are_unknown() -> None:
     run = _run(100, 900, node=("q", "a"))
     nodes = NodeRuns(lambda _: 0)
     for number in range(9):
-        nodes.add(str(number), run, "retried")
-    assert {end.end for _, end, _ in nodes.retried()} == {900_000}
+        nodes.add(str(number), run, "retried", is_bounded=True)
+    assert {end.end for _, end, _, _ in nodes.bounded()} == {900_000}
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60), st.integers(1, 2), st.booleans()), max_size=12))
