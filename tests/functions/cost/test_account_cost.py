@@ -27,7 +27,7 @@ _ABLE = ("succeeded", "failed", "interrupted", "running", "idleSlots", "idle", "
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def staged(_running: World) -> World:
-    """Yields an account with an hour's usage, which tests only read."""
+    """Yields an account with an hour's usage; tests that change it follow those that only read it."""
     return await _running.staged_once(_stage)
 
 
@@ -187,18 +187,77 @@ async def test_hours_add_up_to_the_day_and_a_second_roll_up_changes_nothing(stag
     assert (await _cost(staged))["value"] == day["value"]
 
 
-async def test_a_deleted_job_and_a_deleted_pool_keep_their_costs(world: World) -> None:
-    await _stage(world)
-    before = {group["name"]: group["cost"]["amounts"] for group in (await _cost(world, groupBy="job"))["value"]}
-    await world.batch.begin_delete_job("second")
-    await world.batch.begin_delete_pool("narrow")
-    await _ticks(world, 5)
-    await world.app.fire("housekeeping")
-    after = {group["name"]: group["cost"]["amounts"] for group in (await _cost(world, groupBy="job"))["value"]}
+async def test_a_table_has_a_line_for_each_group_day_and_class(staged: World) -> None:
+    found = await _cost(staged, groupBy="class")
+    since = found["from"]
+    answer = await staged.get(f"accounts/demo/cost?groupBy=class&from={since}&format=csv")
+    rows = list(csv.DictReader(io.StringIO(answer.body)))
+    assert {row["group"]: float(row["seconds"]) for row in rows} == found["cost"]["nodeSeconds"]
+    assert {row["currency"] for row in rows} == {"USD"}
+
+
+@pytest.mark.parametrize(
+    ("query", "target"),
+    [
+        ("groupBy=task", "groupBy"),
+        ("step=PT15M", "step"),
+        ("groupBy=job&step=PT1H", "step"),
+        ("from=2026-01-02&to=2026-01-01", "from"),
+        ("from=2020-01-01", "from"),
+        ("sharing=half", "sharing"),
+    ],
+)
+async def test_a_bad_parameter_is_named_with_a_sentence(staged: World, query: str, target: str) -> None:
+    answer = await staged.get(f"accounts/demo/cost?{query}")
+    assert (answer.status, answer.body["error"]["target"]) == (400, target)
+
+
+async def test_metrics_have_the_costs_of_today_by_pool_and_job(staged: World) -> None:
+    found = families((await staged.get("metrics")).body)
+    pools, cost = defaultdict[str, float](float), await _cost(staged)
+    for sample in found["azbatch_pool_cost_today"].samples:
+        pools[sample.labels["pool"]] += sample.value
+    assert pools["wide"] == pytest.approx(next(one["cost"]["amount"] for one in cost["value"] if one["name"] == "wide"))
+    assert found["azbatch_account_cost_today"].samples[0].value == pytest.approx(cost["cost"]["amount"], abs=1e-6)
+    jobs = {one["name"]: one["cost"] for one in (await _cost(staged, groupBy="job"))["value"]}
+    for sample in found["azbatch_job_cost_today"].samples:
+        assert sample.value == pytest.approx(jobs[sample.labels["job"]]["amount"], abs=1e-6)
+    assert {"first", "second"} <= {sample.labels["job"] for sample in found["azbatch_job_cost_today"].samples}
+
+
+async def test_a_deleted_job_and_a_deleted_pool_keep_their_costs(staged: World) -> None:
+    before = {group["name"]: group["cost"]["amounts"] for group in (await _cost(staged, groupBy="job"))["value"]}
+    await staged.batch.begin_delete_job("second")
+    await staged.batch.begin_delete_pool("narrow")
+    await _ticks(staged, 5)
+    await staged.app.fire("housekeeping")
+    after = {group["name"]: group["cost"]["amounts"] for group in (await _cost(staged, groupBy="job"))["value"]}
     assert after["second"]["failed"] == pytest.approx(before["second"]["failed"], rel=0.001)
-    pools = {group["name"]: group["cost"] for group in (await _cost(world))["value"]}
-    truth = sum(row["seconds"] for row in _truth(world)["nodes"] if row["pool"] == "narrow")
+    pools = {group["name"]: group["cost"] for group in (await _cost(staged))["value"]}
+    truth = sum(row["seconds"] for row in _truth(staged)["nodes"] if row["pool"] == "narrow")
     assert sum(pools["narrow"]["nodeSeconds"].values()) == pytest.approx(truth, rel=0.01)
+
+
+async def test_jobs_whose_tasks_rest_are_not_read_again_at_each_roll_up(
+    staged: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, slices = list[str](), LeafReader.slices
+
+    def noted(self: LeafReader, account_id: str, job_id: str, **given: Any) -> AsyncGenerator[Slice]:
+        read.append(job_id)
+        return slices(self, account_id, job_id, **given)
+
+    monkeypatch.setattr(LeafReader, "slices", noted)
+    for _ in range(3):
+        staged.advance(3600)
+        await staged.app.fire("tick")
+        await staged.app.fire("housekeeping")
+    assert {"first", "second"} <= set(read)  # until their hours are settled
+    read.clear()
+    staged.advance(3600)
+    await staged.app.fire("tick")
+    await staged.app.fire("housekeeping")
+    assert "first" not in read
 
 
 async def test_a_pool_that_lived_for_a_quarter_of_an_hour_has_its_whole_cost(world: World) -> None:
@@ -253,64 +312,3 @@ async def test_a_pool_that_was_made_again_with_other_slots_keeps_the_time_of_its
     truth = sum(row["seconds"] for row in _truth(world)["nodes"] if row["pool"].lower() == "again")
     assert sum(after["nodeSeconds"].values()) == pytest.approx(truth, abs=3 * 60)
     assert before["amount"] < after["amount"] < 1.3 * before["amount"]
-
-
-async def test_a_table_has_a_line_for_each_group_day_and_class(staged: World) -> None:
-    found = await _cost(staged, groupBy="class")
-    since = found["from"]
-    answer = await staged.get(f"accounts/demo/cost?groupBy=class&from={since}&format=csv")
-    rows = list(csv.DictReader(io.StringIO(answer.body)))
-    assert {row["group"]: float(row["seconds"]) for row in rows} == found["cost"]["nodeSeconds"]
-    assert {row["currency"] for row in rows} == {"USD"}
-
-
-@pytest.mark.parametrize(
-    ("query", "target"),
-    [
-        ("groupBy=task", "groupBy"),
-        ("step=PT15M", "step"),
-        ("groupBy=job&step=PT1H", "step"),
-        ("from=2026-01-02&to=2026-01-01", "from"),
-        ("from=2020-01-01", "from"),
-        ("sharing=half", "sharing"),
-    ],
-)
-async def test_a_bad_parameter_is_named_with_a_sentence(staged: World, query: str, target: str) -> None:
-    answer = await staged.get(f"accounts/demo/cost?{query}")
-    assert (answer.status, answer.body["error"]["target"]) == (400, target)
-
-
-async def test_jobs_whose_tasks_rest_are_not_read_again_at_each_roll_up(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await _stage(world)
-    read, slices = list[str](), LeafReader.slices
-
-    def noted(self: LeafReader, account_id: str, job_id: str, **given: Any) -> AsyncGenerator[Slice]:
-        read.append(job_id)
-        return slices(self, account_id, job_id, **given)
-
-    monkeypatch.setattr(LeafReader, "slices", noted)
-    for _ in range(3):
-        world.advance(3600)
-        await world.app.fire("tick")
-        await world.app.fire("housekeeping")
-    assert {"first", "second"} <= set(read)  # until their hours are settled
-    read.clear()
-    world.advance(3600)
-    await world.app.fire("tick")
-    await world.app.fire("housekeeping")
-    assert "first" not in read
-
-
-async def test_metrics_have_the_costs_of_today_by_pool_and_job(staged: World) -> None:
-    found = families((await staged.get("metrics")).body)
-    pools, cost = defaultdict[str, float](float), await _cost(staged)
-    for sample in found["azbatch_pool_cost_today"].samples:
-        pools[sample.labels["pool"]] += sample.value
-    assert pools["wide"] == pytest.approx(next(one["cost"]["amount"] for one in cost["value"] if one["name"] == "wide"))
-    assert found["azbatch_account_cost_today"].samples[0].value == pytest.approx(cost["cost"]["amount"], abs=1e-6)
-    jobs = {one["name"]: one["cost"] for one in (await _cost(staged, groupBy="job"))["value"]}
-    for sample in found["azbatch_job_cost_today"].samples:
-        assert sample.value == pytest.approx(jobs[sample.labels["job"]]["amount"], abs=1e-6)
-    assert {"first", "second"} <= {sample.labels["job"] for sample in found["azbatch_job_cost_today"].samples}

@@ -21,7 +21,7 @@ _WASTE = "accounts/demo/cost/waste"
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def wasteful(_running: World) -> World:
-    """Yields an account with a day's usage, which tests only read."""
+    """Yields an account with a day's usage; the test that adds days follows those that only read it."""
     return await _running.staged_once(_stage)
 
 
@@ -95,6 +95,19 @@ async def test_a_table_has_a_line_for_each_finding(wasteful: World) -> None:
     assert {row["currency"] for row in rows} == {"USD"}
 
 
+async def test_after_three_days_a_month_costs_thirty_of_them(wasteful: World) -> None:
+    for _ in range(3):
+        for _ in range(24):
+            wasteful.advance(3600)
+            await wasteful.app.fire("tick")
+        await wasteful.app.fire("housekeeping")
+    body = (await wasteful.get(_WASTE)).body
+    assert (body["fullDays"], len(body["days"])) == (3, 3)
+    (idle,) = [one for one in body["value"] if (one["code"], one["id"]) == ("idlePool", "spare")]
+    assert idle["monthlyAmount"] == pytest.approx(idle["amount"] * 10, rel=1e-5)
+    assert "of the last 3 days" in idle["detail"]
+
+
 async def test_nodes_that_are_idle_beside_busy_ones_are_named_with_their_money(world: World) -> None:
     await _create_pool(world)
     await add_job(world.batch, "steady", pool="spare")
@@ -112,17 +125,3 @@ async def test_nodes_that_are_idle_beside_busy_ones_are_named_with_their_money(w
     assert (idle["evidence"]["idleShare"], idle["evidence"]["autoScale"]) == (pytest.approx(53, abs=2), False)
     (hourly,) = [one["hourly"] for one in prices if one["priority"] == "dedicated"]
     assert idle["amount"] == pytest.approx(idle["nodeSeconds"] / 3600 * hourly, rel=1e-4)
-
-
-async def test_after_three_days_a_month_costs_thirty_of_them(world: World) -> None:
-    await _stage(world)
-    for _ in range(3):
-        for _ in range(24):
-            world.advance(3600)
-            await world.app.fire("tick")
-        await world.app.fire("housekeeping")
-    body = (await world.get(_WASTE)).body
-    assert (body["fullDays"], len(body["days"])) == (3, 3)
-    (idle,) = [one for one in body["value"] if (one["code"], one["id"]) == ("idlePool", "spare")]
-    assert idle["monthlyAmount"] == pytest.approx(idle["amount"] * 10, rel=1e-5)
-    assert "of the last 3 days" in idle["detail"]
