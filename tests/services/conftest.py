@@ -1,3 +1,4 @@
+import gc
 import logging
 from collections.abc import Iterator
 from functools import partial
@@ -10,6 +11,17 @@ from shared.services.reading import range_lists, read_state
 from shared.services.reading.folding import fold
 from tests.services.worlds.pool_world import PoolWorld
 from tests.services.worlds.world import World
+
+_OWN_THRESHOLDS = gc.get_threshold()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def often_collected() -> None:
+    """Collects garbage as often as Python does by itself, where tests of the app ran before in this process.
+
+    The app's rare collections would cost more here, where worlds with thousands of rows live through them.
+    """
+    gc.set_threshold(*_OWN_THRESHOLDS)
 
 
 @pytest.fixture(autouse=True)
