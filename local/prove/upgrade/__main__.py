@@ -5,8 +5,8 @@ version must equal those of 0.1.0. Then 0.1.0, whose source is also kept there, 
 tables, while jobs, tasks, pools, nodes and schedules change on the emulator. The turns are 0.1.0, this version (the
 upgrade), 0.1.0 again (the rollback), and this version again. At each turn the emulator is paused and all counts are
 compared with its truth. Before the first poll of a version its answers are compared with those of the previous version.
-What only this version stores, such as settings of pools, is compared too: in its turns with the truth, and after the
-rollback with what was there before.
+What only this version stores, such as settings of pools and usage, is compared too: in its turns with the truth, and
+after the rollback with what was there before. Costs of a day that is over never change.
 """
 
 import argparse
@@ -34,8 +34,9 @@ from local.prove.stack.api import Stack
 from local.prove.stack.services import start_emulator, start_storage
 from local.prove.stack.truth import compare
 from local.prove.upgrade.answers import Answers, Difference, by_field, differences, is_on_purpose, recorded
+from local.prove.upgrade.costs import CostPaths, changed_costs, copy_to_the_day_before, cost_problems, roll_up
 from local.prove.upgrade.kept_tables import FOLDER, answers_of_this_version, keep, kept_answers, put_back
-from local.prove.upgrade.later_rows import Credentials, later_problems, lost_in_rollback, tag_pools, tagged_pools
+from local.prove.upgrade.later_rows import TAG, Credentials, later_problems, lost_in_rollback, tag_pools, tagged_pools
 from local.prove.upgrade.versions import EARLIER, Hosts, asked, earlier_source, present_source
 
 MEASURED_PATHS = ("functions", "shared")
@@ -119,11 +120,12 @@ def _prove_live(findings: Findings, options: argparse.Namespace) -> None:
         earlier, present = earlier_source(folder / "earlier"), present_source(folder / "present")
         account, choice = EmulatedAccount(), Options(port=0, scenario="none", speed=options.speed, seed=options.seed)
         emulator = start_emulator(children, _LOGS, account, choice, storage=storage.connection_string)
-        settings = app_settings(choice, storage.connection_string, account, emulator)
+        settings = app_settings(choice, storage.connection_string, account, emulator) | {"COST_LABELS": TAG}
         hosts = Hosts(children, settings, _LOGS, emulator, account.name)
         driver = Driver(emulator, account.name, account.key, seed=options.seed)
         stack.callback(driver.close)
-        turns = _Turns(hosts, driver, findings, options.seconds, (emulator, account.name, account.key))
+        costs = _Costs(CostPaths(account.name), storage.connection_string)
+        turns = _Turns(hosts, driver, findings, options.seconds, (emulator, account.name, account.key), costs)
         before = turns.turn("0.1.0", earlier, None)
         if options.keep:
             hosts.stop()
@@ -137,6 +139,26 @@ def _prove_live(findings: Findings, options: argparse.Namespace) -> None:
         findings.checked(
             "events of settings, retirements, start-ups and time waited of each pool after the rollback", lost
         )
+        changed = list(changed_costs(upgraded, turns.first, costs.paths.all))
+        findings.checked("costs by pool, job and label, budgets and limits after the rollback", changed)
+
+
+@dataclass(slots=True)
+class _Costs:
+    paths: CostPaths
+    storage: str
+    kept: Answers = field(default_factory=dict)
+    """Those of the first roll-up."""
+
+    def problems(self, stack: Stack, tag: str) -> list[str]:
+        """Rolls today's usage up; returns what lacks then, and which costs of the day before changed."""
+        roll_up(stack, self.paths)
+        if not self.kept:
+            copy_to_the_day_before(self.storage, self.paths.today)
+        found = self.paths.answers(stack.get)
+        self.kept = self.kept or found
+        changed = changed_costs(self.kept, found, self.paths.of_the_day_before)
+        return [*cost_problems(found, self.paths, tag), *changed]
 
 
 @dataclass(slots=True)
@@ -146,6 +168,7 @@ class _Turns:
     findings: Findings
     seconds: float
     credentials: Credentials
+    costs: _Costs
     number: int = 0
     first: Answers = field(default_factory=dict)
     until: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -180,6 +203,8 @@ class _Turns:
             self.findings.checked(
                 f"{name}: settings, agents, counters and start-ups of each pool; {len(tagged)} pools changed", later
             )
+            costs = self.costs.problems(stack, self._tag)
+            self.findings.checked(f"{name}: costs by pool, job and label, budgets and limits after a roll-up", costs)
         stack = self.hosts.start(source, polls=False)
         self.until = datetime.now(UTC)
         return self._recorded(stack)
@@ -189,7 +214,8 @@ class _Turns:
         return f"turn-{self.number}"
 
     def _recorded(self, stack: Stack) -> Answers:
-        return recorded(partial(asked, stack.api), stack.account, self.until)
+        get = partial(asked, stack.api)
+        return recorded(get, stack.account, self.until) | self.costs.paths.answers(get)
 
 
 def _options() -> argparse.Namespace:

@@ -17,7 +17,9 @@ from local.prove.stack.api import Stack
 from local.prove.upgrade.answers import STARTUP, Answers
 from local.workload.target import open_client
 
-_TAG, _KIND, _PAGE = "turn", "application/json; odata=minimalmetadata", 200
+TAG = "turn"
+"""The name of the metadata that each turn sets."""
+_KIND, _PAGE = "application/json; odata=minimalmetadata", 200
 _VERSION = "api-version=2025-06-01"
 RETIREMENTS = "/retirements"
 _POOL = re.compile(r"/accounts/[^/]+/pools/[^/?]+")
@@ -43,14 +45,14 @@ def tagged_pools(credentials: Credentials, turn: str) -> set[str]:
 async def _tag_all(credentials: Credentials, turn: str) -> None:
     async with open_client(*credentials) as client:
         for pool in await _pools(client):
-            body = {"metadata": [{"name": _TAG, "value": turn}]}
+            body = {"metadata": [{"name": TAG, "value": turn}]}
             url, headers = f"/pools/{pool['id']}?{_VERSION}", {"Content-Type": _KIND}
             await client.send_request(HttpRequest("PATCH", url, headers=headers, json=body))
 
 
 async def _tagged(credentials: Credentials, turn: str) -> set[str]:
     async with open_client(*credentials) as client:
-        return {pool["id"] for pool in await _pools(client) if {"name": _TAG, "value": turn} in _metadata(pool)}
+        return {pool["id"] for pool in await _pools(client) if {"name": TAG, "value": turn} in _metadata(pool)}
 
 
 async def _pools(client: BatchClient) -> list[dict[str, Any]]:
