@@ -71,13 +71,19 @@ function CostContents({ cost }: { cost: AccountCost }) {
   const budgets = known?.budgets ?? [];
   return (
     <>
-      {summary.failure && (
-        <ErrorNotice failure={summary.failure} retry={summary.retry} name="summary" subject="month and budgets" hasOlderData={known !== null} />
-      )}
       <CostTile cost={cost} days={bars.days} summary={known} />
-      {budgets.length > 0 && (
-        <TitledCard title="Budgets" name="budgets">
-          <BudgetList budgets={budgets} />
+      {(summary.failure || budgets.length > 0) && (
+        <TitledCard title={summary.failure ? "Month and budgets" : "Budgets"} name="budgets">
+          {summary.failure && (
+            <ErrorNotice
+              failure={summary.failure}
+              retry={summary.retry}
+              name="summary"
+              subject="month and budgets"
+              hasOlderData={known !== null}
+            />
+          )}
+          {budgets.length > 0 && <BudgetList budgets={budgets} />}
         </TitledCard>
       )}
       {bars.days.every(({ isMissing }) => isMissing) ? (
