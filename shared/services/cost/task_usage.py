@@ -13,9 +13,10 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour, outcome_of
+from shared.domain.cost.runs.known_nodes import KnownNodes
 from shared.domain.cost.runs.node_runs import NodeRuns
 from shared.domain.cost.runs.run_events import RunEvent, RunEvents, TaskEvents, instances_of
-from shared.domain.cost.runs.task_attempts import attempts
+from shared.domain.cost.runs.task_attempts import attempts, least_length
 from shared.domain.jobs.jobs import Job
 from shared.domain.leaves.leaf_summaries import remembered
 from shared.domain.pools.pool_facts import PoolFacts
@@ -56,12 +57,13 @@ async def read_run_events(store: EventStore | None, account_key: str, first_hour
 
 @dataclass(frozen=True, slots=True)
 class TaskUsageReader:
-    """Adds the runs of jobs to the usage of a day; `now` is in milliseconds since 1970, pools are by key."""
+    """Adds the runs of jobs to the usage of a day; `now` is in milliseconds since 1970, pools and nodes by pool key."""
 
     leaves: LeafReader
     account: Account
     events: RunEvents
     pools: Mapping[str, PoolFacts]
+    nodes: Mapping[str, KnownNodes]
     now: int
     long_runs: LongRuns
 
@@ -73,7 +75,7 @@ class TaskUsageReader:
     async def read(self, usage: TaskUsageByHour, jobs: Sequence[Job], hours: range) -> None:
         """Adds the runs of stored jobs, and of jobs that only events show, within hours since 1970."""
         since = hours.start * HOUR
-        found = _Found(usage, NodeRuns(self.slots_of), since)
+        found = _Found(usage, NodeRuns(lambda pool: self.nodes.get(key_of(pool))), since)
         for job in jobs:
             if _may_have_run(job, hours) or self.events.has_since(job.key, since):
                 await self._add_job(found, job, self.events.of_job(job.key), hours)
@@ -126,15 +128,17 @@ class TaskUsageReader:
         self, found: "_Found", job: str, events: Sequence[RunEvent], task: Task | None, gone: int | None
     ) -> None:
         instances = instances_of(events)
-        for run, outcome in attempts(events, task, self.now - _FRESH):
+        runs = list(attempts(events, task, self.now - _FRESH))
+        length = least_length(runs)
+        for run, outcome in runs:
             pool, node = run.node
             facts = self.pools.get(key_of(pool))
             known = run._replace(node=(facts.id if facts else pool, node))
             (ended,) = _until((known,), gone)
             if run.end is None and ended.end is not None:
-                found.add(job, ended, "interrupted", instances, is_bounded=True)
+                found.add(job, ended, "interrupted", instances, is_bounded=True, length=length)
             else:
-                found.add(job, ended, outcome, instances, is_bounded=outcome == "retried")
+                found.add(job, ended, outcome, instances, is_bounded=outcome == "retried", length=length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +150,8 @@ class _Found:
     since: int
     long: list[tuple[str, Run]] = field(default_factory=list)
 
-    def add(self, job: str, run: Run, outcome: Outcome, instances: int, *, is_bounded: bool) -> None:
-        self.nodes.add(job, run, outcome, instances, is_bounded=is_bounded)
+    def add(self, job: str, run: Run, outcome: Outcome, instances: int, *, is_bounded: bool, length: int) -> None:
+        self.nodes.add(job, run, outcome, instances, is_bounded=is_bounded, length=length)
         if not is_bounded:
             self.usage.add(job, run, outcome, instances)
 

@@ -22,6 +22,7 @@ from shared.domain.cost.day_rollups import (
     settled_hours,
     usage_by_hour,
 )
+from shared.domain.cost.runs.known_nodes import KnownNodes
 from shared.domain.cost.runs.run_events import RunEvents
 from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, UsageDay, summed, with_slots
 from shared.domain.jobs.jobs import Job
@@ -57,6 +58,11 @@ class _PoolNodes:
         listed = self.pool.nodes_as_of if self.pool else None
         ledger = self.stored.usage.as_of if self.stored.usage else 0
         return max(ledger, to_milliseconds(listed) if listed else 0)
+
+    def known(self) -> KnownNodes:
+        hours = self.stored.usage.total(self.stored.nodes, self.as_of) if self.stored.usage else {}
+        facts = self.pool.facts if self.pool else self.stored.usage and self.stored.usage.pool
+        return KnownNodes(facts.slots_per_node if facts else 0, self.stored.nodes, hours)
 
     def kinds(self) -> NodeKinds:
         known = {key: NodeKind(node.vm_size.lower(), node.dedicated) for key, node in self.stored.nodes.items()}
@@ -96,7 +102,8 @@ class UsageRollups:
         pools = [await self._dated(one, events) for one in pools]
         facts = {one.key: one.pool.facts for one in pools if one.pool}
         long_runs = LongRuns(self._events, account.key, facts, first * HOUR - LOOK_BACK)
-        reader = TaskUsageReader(self._leaves, account, events, facts, to_milliseconds(now), long_runs)
+        nodes = {one.key: one.known() for one in pools}
+        reader = TaskUsageReader(self._leaves, account, events, facts, nodes, to_milliseconds(now), long_runs)
         known, tags = [one.pool for one in pools if one.pool], await self._labels.tags(account)
         for before in open_days:
             made = await self._made(reader, before, pools, list(jobs.values()), to_milliseconds(now))

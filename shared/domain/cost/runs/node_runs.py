@@ -1,22 +1,25 @@
-"""Runs by node: which of those without a known end were over, as others took their slots.
+"""Runs by pool and node: which of those without a known end were over, as their nodes did something else.
 
-The end of a retried run, or of one whose job was deleted, is only a bound. A node never has more than its slots: where
-a run starts that would exceed them, such a run was over, of several the one whose bound comes first.
+The end of a retried run, or of one whose job was deleted, is only a bound. Such a run was over where its node was idle,
+and where a run starts that would exceed the slots of the node, or with multi-instance tasks the nodes of the pool. Of
+several runs it is the one that would end first if it took as long as others of its task.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from shared.domain.cost.busy_nodes import Outcome
-from shared.domain.timeline.timeline import Node, Run
+from shared.domain.cost.runs.known_nodes import KnownNodes
+from shared.domain.timeline.timeline import Run
 
 _CLOCKS = 2_000  # milliseconds by which a run may seem to end later than the next one starts
 _NEVER = 1 << 62
+_END, _IDLE, _START = range(3)  # in the order of what happens at the same time
 
 
 class _NodeRun(NamedTuple):
-    """A run of a job; a bounded one ended at `end` at the latest. Its task has so many instances."""
+    """A run of a job; a bounded one ended at `end` at the latest, and likely when `expected`."""
 
     job: str
     run: Run
@@ -24,50 +27,83 @@ class _NodeRun(NamedTuple):
     outcome: Outcome
     is_bounded: bool
     instances: int
+    expected: int
 
 
 class NodeRuns:
-    """The runs of a time span by node; `slots_of` says how many slots each node of a pool has, 0 where unknown."""
+    """The runs of a time span by node. `pools` are by id; where one is unknown, its runs last until their bounds."""
 
-    def __init__(self, slots_of: Callable[[str], int]) -> None:
-        self._slots_of = slots_of
-        self._nodes: defaultdict[Node, list[_NodeRun]] = defaultdict(list)
+    def __init__(self, pools: Callable[[str], KnownNodes | None]) -> None:
+        self._pools = pools
+        self._runs: defaultdict[str, list[_NodeRun]] = defaultdict(list)
 
-    def add(self, job: str, run: Run, outcome: Outcome, instances: int = 1, *, is_bounded: bool = False) -> None:
-        """Adds a run of a job, given by its key; of a multi-instance task, the run of its primary."""
+    def add(
+        self, job: str, run: Run, outcome: Outcome, instances: int = 1, *, is_bounded: bool = False, length: int = 0
+    ) -> None:
+        """Adds a run of a job, given by its key; of a multi-instance task, the run of its primary.
+
+        `length` is how long another run of the task took, in milliseconds, 0 where none is known.
+        """
         end = _NEVER if run.end is None else run.end if is_bounded else run.end - _CLOCKS
-        self._nodes[run.node].append(_NodeRun(job, run, max(end, run.start + 1), outcome, is_bounded, instances))
+        expected = min(end, run.start + length) if length else end
+        one = _NodeRun(job, run, max(end, run.start + 1), outcome, is_bounded, instances, expected)
+        self._runs[run.node[0]].append(one)
 
     def bounded(self) -> Iterator[tuple[str, Run, Outcome, int]]:
-        """Yields jobs, bounded runs, outcomes and instances; runs end early where others took their slots."""
-        for node, runs in self._nodes.items():
-            if any(one.is_bounded for one in runs):
-                slots = self._slots_of(node[0])
-                ends = _ends(runs, slots) if slots else {}
-                for number, one in enumerate(runs):
-                    if one.is_bounded:
-                        end = min(ends.get(number, one.end), one.run.end or one.end)
-                        yield one.job, one.run._replace(end=end), one.outcome, one.instances
+        """Yields jobs, bounded runs, outcomes and instances; runs end early where their node or pool shows it."""
+        for pool_id, runs in self._runs.items():
+            if not any(one.is_bounded for one in runs):
+                continue
+            pool = self._pools(pool_id)
+            for one in _ended(runs, pool) if pool else runs:
+                if one.is_bounded:
+                    end = one.end if one.run.end is None else min(one.end, one.run.end)
+                    yield one.job, one.run._replace(end=end), one.outcome, one.instances
 
 
-def _ends(runs: list[_NodeRun], slots: int) -> dict[int, int]:
-    """Returns when bounded runs were over by the slots of their node, by their place in the list."""
-    found, free, open_runs = dict[int, int](), slots, set[int]()
-    starts = [(one.run.start, True, number) for number, one in enumerate(runs)]
-    ends = [(one.end, False, number) for number, one in enumerate(runs)]
-    for at, begins, number in sorted((*starts, *ends)):
+def _ended(runs: Sequence[_NodeRun], pool: KnownNodes) -> Iterator[_NodeRun]:
+    """Yields the runs of a pool; bounded ones end when others took their slots, or their nodes."""
+    nodes = defaultdict[str, list[_NodeRun]](list)
+    for one in runs:
+        nodes[one.run.node[1]].append(one)
+    slots, by_slots = pool.slots_per_node or _NEVER, list[_NodeRun]()
+    for node, some in nodes.items():
+        by_slots.extend(_closed(some, lambda one: one.run.slots, lambda _: slots, pool.idle_since(node)))
+    if all(one.instances == 1 for one in runs):
+        return iter(by_slots)
+    return _closed(by_slots, lambda one: one.instances, pool.most_nodes)
+
+
+def _closed(
+    runs: Sequence[_NodeRun],
+    size_of: Callable[[_NodeRun], int],
+    most: Callable[[int], int],
+    idle_since: Iterable[int] = (),
+) -> Iterator[_NodeRun]:
+    """Yields runs that share what has room for `most` of them at a time, in sizes; bounded ones end when it lacked."""
+    if not any(one.is_bounded for one in runs):
+        return iter(runs)
+    ends, used, open_runs = [one.end for one in runs], 0, set[int]()
+
+    def close(number: int, at: int) -> int:
+        open_runs.remove(number)
+        ends[number] = at
+        return size_of(runs[number])
+
+    starts = [(one.run.start, _START, number) for number, one in enumerate(runs)]
+    bounds = [(one.end, _END, number) for number, one in enumerate(runs)]
+    for at, step, number in sorted((*starts, *bounds, *((moment, _IDLE, 0) for moment in idle_since))):
         one = runs[number]
-        if not begins:
+        if step == _IDLE:
+            used -= sum(close(over, at) for over in [*open_runs] if runs[over].run.start < at - _CLOCKS)
+        elif step == _END:
             if not one.is_bounded or number in open_runs:
-                free += one.run.slots
+                used -= size_of(one)
             open_runs.discard(number)
-            continue
-        free -= one.run.slots
-        while free < 0 and open_runs:
-            over = min(open_runs, key=lambda each: runs[each].end)
-            open_runs.remove(over)
-            free += runs[over].run.slots
-            found[over] = at
-        if one.is_bounded:
-            open_runs.add(number)
-    return found
+        else:
+            used += size_of(one)
+            while used > most(at) and open_runs:
+                used -= close(min(open_runs, key=lambda each: runs[each].expected), at)
+            if one.is_bounded:
+                open_runs.add(number)
+    return (one._replace(end=end) for one, end in zip(runs, ends, strict=True))

@@ -49,6 +49,12 @@ def attempts(events: Iterable[RunEvent], task: Task | None, known: int) -> Itera
             yield Run(ended.start, task.id if task else "", end, 0, ended.slots, ended.node), ended.outcome
 
 
+def least_length(runs: Iterable[tuple[Run, Outcome]]) -> int:
+    """Returns how long the shortest of a task's runs with a result took, in milliseconds; 0 without any."""
+    lengths = (run.end - run.start for run, outcome in runs if run.end is not None and outcome != "interrupted")
+    return min(lengths, default=0)
+
+
 def _of_events(events: Iterable[RunEvent]) -> list[_Attempt]:
     """Returns the runs that events show."""
     found = list[_Attempt]()

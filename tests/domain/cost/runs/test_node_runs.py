@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.cost.busy_nodes import Outcome
+from shared.domain.cost.runs.known_nodes import KnownNodes
 from shared.domain.cost.runs.node_runs import NodeRuns
+from shared.domain.nodes import nodes as batch
+from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.timeline.timeline import Node, Run
+from shared.domain.usage.usage_ledger import HOUR, UsageKind
 
 _A, _B = ("p", "a"), ("p", "b")
 
@@ -18,7 +22,7 @@ def _run(start: int, end: int | None, slots: int = 1, node: Node = _A) -> Run:
 
 
 def _retried(*runs: tuple[Run, Outcome], slots: int = 4) -> list[tuple[str, Run]]:
-    nodes = NodeRuns(lambda pool: slots if pool == "p" else 0)
+    nodes = NodeRuns(lambda pool: KnownNodes(slots if pool == "p" else 0, {}, {}))
     for number, (run, outcome) in enumerate(runs):
         nodes.add(str(number), run, outcome, is_bounded=outcome == "retried")
     return sorted((job, run) for job, run, _, _ in nodes.bounded())
@@ -58,10 +62,42 @@ def test_of_several_retried_runs_the_one_whose_task_ran_again_first_was_over() -
 
 def test_nothing_is_over_earlier_on_nodes_whose_slots_are_unknown() -> None:
     run = _run(100, 900, node=("q", "a"))
-    nodes = NodeRuns(lambda _: 0)
+    nodes = NodeRuns(lambda _: None)
     for number in range(9):
         nodes.add(str(number), run, "retried", is_bounded=True)
     assert {end.end for _, end, _, _ in nodes.bounded()} == {900_000}
+
+
+def test_of_several_retried_runs_the_one_that_would_end_first_was_over() -> None:
+    early, late, other = _run(100, 700), _run(110, 800), _run(400, 500)
+    nodes = NodeRuns(lambda _: KnownNodes(2, {}, {}))
+    for run, length in ((early, 500_000), (late, 200_000)):
+        nodes.add("j", run, "retried", is_bounded=True, length=length)
+    nodes.add("j", other, "succeeded")
+    assert [run for _, run, _, _ in nodes.bounded()] == [early, late._replace(end=400_000)]
+
+
+def test_a_retried_run_was_over_when_its_node_was_idle() -> None:
+    past = tuple(EarlierState(state, 1000 * since) for state, since in (("running", 500), ("idle", 300), ("idle", 99)))
+    node = batch.Node("A", "idle", transition=600_000, record=NodeRecord(1, past))
+    nodes = NodeRuns(lambda _: KnownNodes(4, {"a": node}, {}))
+    for start in (100, 310, 700):
+        nodes.add("j", _run(start, 900), "retried", is_bounded=True)
+    assert [(run.start, run.end) for _, run, _, _ in nodes.bounded()] == [
+        (100_000, 300_000), (310_000, 600_000), (700_000, 900_000),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("instances", "end"), [(2, 900), (3, 400)])
+def test_a_retried_run_of_several_nodes_was_over_when_others_took_the_nodes_of_the_pool(
+    instances: int, end: int
+) -> None:
+    hours = {0: {UsageKind("running", True, ""): 2 * HOUR, UsageKind("unwatched", True, ""): 3 * HOUR}}
+    nodes = NodeRuns(lambda _: KnownNodes(1, {}, hours))
+    nodes.add("j", _run(100, 900), "retried", 2, is_bounded=True)
+    nodes.add("j", _run(200, 800, node=("p", "c")), "succeeded")
+    nodes.add("j", _run(400, 800, node=_B), "succeeded", instances)
+    assert [run.end for _, run, _, _ in nodes.bounded()] == [end * 1000]
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60), st.integers(1, 2), st.booleans()), max_size=12))
