@@ -14,6 +14,7 @@ from shared.stores.pools.nodes import StoredNodes
 from shared.stores.pools.pools import KnownPools
 
 _INTERVALS = 3
+_DELETING = "deleting"
 _MIN_GAP = timedelta(minutes=1)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -71,12 +72,17 @@ def _begun(since: int) -> UsageLedger:
 
 
 def _removal(facts: PoolFacts | None, gap: ListGap) -> Removal:
-    """Returns what removed nodes since the list before; a pool re-created since then had other nodes."""
+    """Returns what removed nodes since the list before; a pool re-created since then had other nodes.
+
+    The nodes of a pool that is being deleted go before the pool.
+    """
     if facts is None:
         return Removal(0, 0, gap.at)
     created, at = to_milliseconds(facts.creation_time), facts.allocation_state_transition_time
     if created > gap.known_as_of:
         return Removal(0, 0, created)
+    if facts.state == _DELETING:
+        return Removal(to_milliseconds(facts.state_transition_time), 0, gap.at)
     moment = to_milliseconds(at) if at else 0
     if not gap.known_as_of < moment <= gap.at:
         return Removal(0, 0, gap.at)

@@ -29,6 +29,7 @@ type Nodes = dict[str, Node]
 class TruePool:
     """A pool from `created` until `deleted`, with its nodes at every moment at which they changed.
 
+    Since `deleting_since` it shows that it is being deleted.
     After `resizing_since` the list of pools keeps showing the size at that time. Unless it `dates_resizes`, its
     allocation state keeps the creation time when nodes come or go. `vm_sizes` are later VM sizes, and
     when they were set.
@@ -37,6 +38,7 @@ class TruePool:
     id: str
     created: datetime
     deleted: datetime | None = None
+    deleting_since: datetime | None = None
     resizing_since: datetime | None = None
     dates_resizes: bool = True
     vm_sizes: list[tuple[datetime, str]] = field(default_factory=list)
@@ -72,8 +74,9 @@ class TruePool:
         allocation = "resizing" if self.resizing_since else "steady"
         at = self.resizing_since or (self.resized(moment) if self.dates_resizes else self.created)
         modified, size = next((one for one in reversed(self.vm_sizes) if one[0] <= moment), (self.created, SIZE))
+        state, since = ("deleting", self.deleting_since) if self.deleting_since else ("active", self.created)
         return PoolFacts(
-            self.id, self.created, "active", self.created, size, allocation, at,
+            self.id, self.created, state, since, size, allocation, at,
             Size(dedicated, dedicated), Size(len(found) - dedicated, 0), SLOTS, settings=MachineSettings(),
             last_modified=modified,
         )  # fmt: skip

@@ -173,6 +173,24 @@ def test_the_usage_of_a_deleted_pool_stays_for_four_days_after_its_day(pools: Po
     assert not pools.storage.rows["nodes"]
 
 
+def test_nodes_of_a_pool_that_is_being_deleted_were_there_until_that_began(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.poll()
+    pools.wait(600)
+    pools.poll()
+    pools.wait(50)
+    pool.deleting_since = pools.now()
+    pools.wait(6)
+    for name in sorted(pool.at(pools.now())):
+        pools.remove_node(pool, name)
+    pools.wait(4)
+    pools.poll()
+    pools.wait(60)
+    pool.deleted = pools.now()
+    pools.poll()
+    assert usage(pools) == {"idle": 1_200, "ready": 100, "leaving": 10}
+
+
 @pytest.mark.parametrize("committed", [False, True])
 @pytest.mark.parametrize("kills", [False, True])
 @pytest.mark.parametrize("call", range(1, 9))
