@@ -34,9 +34,11 @@ class TelemetryBlobs:
         self._container = container
         self._open_blobs: dict[str, _OpenBlob] = {}
 
-    async def append(self, folder: str, frame: bytes) -> str:
-        """Appends a frame once, and returns the name of its blob. Raises AzureError."""
+    async def append(self, folder: str, frame: bytes, *, begins_blob: bool = False) -> str:
+        """Appends a frame once, to the next blob if it `begins_blob`; returns its blob's name. Raises AzureError."""
         current = self._open_blobs.get(folder) or await self._open(folder, await self._last_number(folder))
+        if begins_blob:
+            current = await self._open(folder, current.number + 1)
         while True:
             try:
                 existing = await current.blob.append(frame)

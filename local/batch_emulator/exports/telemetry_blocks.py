@@ -5,7 +5,7 @@ A preempted or broken node loses unflushed samples; any other flushes at its end
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 import orjson
@@ -13,32 +13,37 @@ import zstandard
 
 from local.batch_emulator.entities import Json
 from local.batch_emulator.telemetry.hardware import AgentSession
-from local.batch_emulator.telemetry.node_meter import Meter
+from local.batch_emulator.telemetry.node_meter import Meter, records_of
 from local.batch_emulator.telemetry.samplers import EndedSession, NodeSample
 from local.batch_emulator.telemetry.startup_records import startup_records
+from local.batch_emulator.telemetry.task_meter import TaskMeter
 
 _SAMPLES_PER_BLOCK = 4
 _MAX_RECORDS = 1_000
+_MAX_ENDED_RUNS = 600  # in a blob, as of the node agent: readers keep so many apart
 _MIN_EXPONENT_VALUE = 1 << 53
 _ESCAPED = ((b"&", rb"\u0026"), (b"<", rb"\u003c"), (b">", rb"\u003e"))
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One flush of a session, with its records."""
+    """One flush of a session, with its records; with `begins_blob` it is the first of another blob."""
 
     session: AgentSession
     folder: str
     frame: bytes
     records: tuple[Json, ...]
+    begins_blob: bool = False
 
 
 @dataclass(slots=True)
 class _Agent:
     session: AgentSession
     meter: Meter
+    tasks: TaskMeter
     unsent: list[Json] = field(default_factory=list)
     samples: int = 0
+    ended_runs: int = 0
 
 
 class BlockBuilder:
@@ -70,9 +75,17 @@ class BlockBuilder:
         session = sample.session
         agent = self._agents.get(session.node)
         if agent is None or agent.session is not session:
-            agent = self._agents[session.node] = _Agent(session, Meter(self._seed, self._period))
-            yield self._block(session, startup_records(self._account, sample, self._seed, self._folder(session)))
-        agent.unsent += agent.meter.read(sample)
+            agent = self._agents[session.node] = _Agent(
+                session, Meter(self._seed, self._period), TaskMeter(self._seed, self._period)
+            )
+            yield self._startup_block(sample)
+        ended = records_of(agent.tasks.read(sample), sample)
+        agent.ended_runs += len(ended)
+        if agent.ended_runs > _MAX_ENDED_RUNS:
+            yield from self._flush(agent)
+            yield replace(self._startup_block(sample), begins_blob=True)
+            agent.ended_runs = len(ended)
+        agent.unsent += [*agent.meter.read(sample), *ended]
         agent.samples += 1
         if agent.samples % _SAMPLES_PER_BLOCK == 1 or len(agent.unsent) >= _MAX_RECORDS:
             yield from self._flush(agent)
@@ -81,6 +94,10 @@ class BlockBuilder:
         while agent.unsent:
             yield self._block(agent.session, agent.unsent[:_MAX_RECORDS])
             del agent.unsent[:_MAX_RECORDS]
+
+    def _startup_block(self, sample: NodeSample) -> Block:
+        session = sample.session
+        return self._block(session, startup_records(self._account, sample, self._seed, self._folder(session)))
 
     def _block(self, session: AgentSession, records: list[Json]) -> Block:
         return Block(session, self._folder(session), self._compressor.compress(encode_batch(records)), tuple(records))

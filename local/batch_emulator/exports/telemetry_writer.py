@@ -125,7 +125,7 @@ class TelemetryWriter:
         try:
             while blocks:
                 block = blocks[0]
-                blob = await self._blobs.append(folder, block.frame)
+                blob = await self._blobs.append(folder, block.frame, begins_blob=block.begins_blob)
                 blocks.popleft()
                 queue.sampler.written_totals.add(block.session, block.records, len(block.frame), blob)
                 self._printed.discard("storage")

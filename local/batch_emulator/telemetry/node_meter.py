@@ -5,7 +5,7 @@ adds aggregates of three samples, each minute adds disk, swap, system and proces
 eight, so that a large node doesn't write more than a small one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from local.batch_emulator.entities import Json
 from local.batch_emulator.telemetry.hardware import GIB
@@ -34,7 +34,7 @@ class Meter:
 
     def read(self, sample: NodeSample) -> list[Json]:
         """Returns the records of a sample, stamped with its time in milliseconds."""
-        usage, time = usage_of(sample, self._seed), sample.time // 10_000
+        usage = usage_of(sample, self._seed)
         self._update_counters(usage, sample.session.hardware.cores)
         readings = list(self._fast_readings(sample, usage))
         self._collect(readings)
@@ -42,7 +42,7 @@ class Meter:
             readings += self._aggregates()
         if sample.number % _SLOW_SAMPLES == 0:
             readings += self._slow_readings(sample, usage)
-        return [{"fields": fields, "name": name, "tags": tags, "timestamp": time} for name, tags, fields in readings]
+        return records_of(readings, sample)
 
     def _update_counters(self, usage: ResourceUsage, cores: int) -> None:
         rates = {"read": usage.read, "written": usage.written, "received": usage.received, "sent": usage.sent,
@@ -113,6 +113,12 @@ class Meter:
                 summary |= _summary(field, self._recent[f"{name}/{field}"])
             yield f"agg.{name}", {"cpu": "cpu-total"} if name == "cpu" else {}, summary
         self._recent.clear()
+
+
+def records_of(readings: Iterable[Reading], sample: NodeSample) -> list[Json]:
+    """Returns readings as records, stamped with the sample's time in milliseconds."""
+    time = sample.time // 10_000
+    return [{"fields": fields, "name": name, "tags": tags, "timestamp": time} for name, tags, fields in readings]
 
 
 def _usage(user: float, system: float, waiting: float, cores: int) -> dict[str, int | float]:

@@ -52,7 +52,7 @@ def usage_of(sample: NodeSample, seed: str) -> ResourceUsage:
     """Returns the resource usage of a sample, with the noise of measured values."""
     hardware, session = sample.session.hardware, sample.session
     rng = random.Random(f"{seed}/{session.node}/{session.life}/{sample.number}")
-    parts = [_task_usage(task, seed, hardware.cores, hardware.memory) for task in sample.running_tasks]
+    parts = [task_usage(task, seed, hardware.cores, hardware.memory) for task in sample.running_tasks]
     if sample.is_starting:
         parts.append(_START_TASK_USAGE)
     parts.append(ResourceUsage(_IDLE_SHARE * hardware.cores, 0.002 * hardware.cores, 0,
@@ -74,7 +74,8 @@ def _usage_profile(job: str, task: str, seed: str) -> _UsageProfile:
     return _UsageProfile(min(1.0, cpu * task_rng.uniform(0.9, 1.05)), memory, read, written, received, sent, gpu)
 
 
-def _task_usage(task: RunningTask, seed: str, cores: int, memory: int) -> ResourceUsage:
+def task_usage(task: RunningTask, seed: str, cores: int, memory: int) -> ResourceUsage:
+    """Returns the usage of a task on a node with so many cores and bytes of memory, without noise."""
     profile, own_cores = _usage_profile(task.job, task.task, seed), task.share * cores
     downloading = max(0.0, 1 - task.seconds / _DOWNLOAD_SECONDS)
     filled = min(1.0, 0.15 + task.seconds / _FILL_SECONDS) * profile.memory * task.share

@@ -29,7 +29,8 @@ _OUT_OF_MEMORY_EXIT = "exit 137"
 class RunningTask:
     """A running task: its share of the node, and its seconds so far, before the speed shortens them.
 
-    It runs out of memory after `memory_full_after` seconds; 0 for tasks that don't end that way.
+    It runs out of memory after `memory_full_after` seconds; 0 for tasks that don't end that way. `started` is in ticks
+    by the node's clock.
     """
 
     job: str
@@ -37,6 +38,7 @@ class RunningTask:
     share: float
     seconds: float
     memory_full_after: float = 0.0
+    started: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,4 +154,4 @@ def _running_task(run: Run, now: int, event_queue: EventQueue) -> RunningTask:
     seconds = max(0.0, (now - run.started) / SECOND * event_queue.speed)
     sleep = _SLEEP.search(line) if _OUT_OF_MEMORY_EXIT in line else None
     share = min(1.0, task.slots / run.node.pool.slots_per_node)
-    return RunningTask(run.job.id, task.id, share, seconds, float(sleep[1]) if sleep else 0.0)
+    return RunningTask(run.job.id, task.id, share, seconds, float(sleep[1]) if sleep else 0.0, run.started)

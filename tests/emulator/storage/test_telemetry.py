@@ -337,6 +337,12 @@ async def opened(azurite: StorageAddresses, container: ContainerClient) -> Async
         yield found
 
 
+async def test_a_block_that_begins_a_blob_is_appended_to_the_next_one(opened: AsyncContainer) -> None:
+    blobs, frame = TelemetryBlobs(opened), b"frame"
+    names = [await blobs.append("folder", frame, begins_blob=begins) for begins in (False, False, True, False)]
+    assert [int(name.split(".")[1]) for name in names] == [0, 0, 1, 1]
+
+
 async def test_a_block_that_storage_took_unheard_is_not_written_twice(
     opened: AsyncContainer, container: ContainerClient
 ) -> None:
