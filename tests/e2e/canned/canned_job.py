@@ -101,6 +101,39 @@ def explanation(*findings: dict[str, Any], running: bool = True, **changes: Any)
     } | changes
 
 
+def efficiency(**changes: Any) -> dict[str, Any]:
+    """Returns 24 measured runs that keep one of four cores busy and use little memory."""
+    memory = {"name": "memory", "unit": "B", "count": 24, "mean": 2.1e9, "p50": 2e9, "p95": 3.3e9, "offered": 16 << 30}
+    memory |= {"lowest": {"value": 1e9, "task": "frame-03"}, "highest": {"value": 3.5e9, "task": "frame-00"}}
+    duration = {"name": "duration", "unit": "s", "count": 20, "mean": 41.0, "p50": 40.0, "p95": 90.0, "offered": None}
+    duration |= {"lowest": {"value": 4.2, "task": "frame-05"}, "highest": {"value": 95.0, "task": "frame-07"}}
+    group = {"prefix": "frame-", "vmSize": "standard_d4s_v5", "runs": 24, "figures": [duration, memory]}
+    advised = finding(
+        "oneBusyCore",
+        "info",
+        title="Tasks keep one of 4 cores busy",
+        detail="95 % of 24 runs kept at most 1.0 cores busy on average, of 4 that their slots offer.",
+        advice="Set taskSlotsPerNode of a new pool to 3: its nodes have room for 3 such tasks instead of 1.",
+        evidence={"cores": 0.98, "offeredCores": 4.0, "sufficientSlots": 3, "vmSize": "standard_d4s_v5"},
+        since=None,
+        amount=560.25,
+    )
+    return {
+        "account": "demo",
+        "job": "render",
+        "asOf": stamp(60),
+        "runs": 24,
+        "completedTasks": 30,
+        "slotsPerNode": 1,
+        "requiredSlots": 1,
+        "currency": "USD",
+        "cost": 840.5,
+        "groups": [group],
+        "findings": [advised],
+        "reason": None,
+    } | changes
+
+
 def failures(*groups: dict[str, Any], ungrouped: int = 0) -> dict[str, Any]:
     failed = sum(group["count"] for group in groups) + ungrouped
     return {"asOf": stamp(4), "failed": failed, "groups": list(groups), "ungrouped": ungrouped}

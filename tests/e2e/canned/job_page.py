@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, Page
 
 from tests.e2e.canned.canned_api import Canned, serving
 from tests.e2e.canned.canned_job import (
+    efficiency,
     explanation,
     failure_group,
     failures,
@@ -31,6 +32,7 @@ def canned_render() -> Iterator[Canned]:
             "failures": failures(failure_group("killed", 2), failure_group("other", 7, exitCode=2, advice=None)),
             "timeline": timeline(runs=4, slots=2),
             "explanation": explanation(finding()),
+            "efficiency": efficiency(),
         }
         canned.tasks = [
             task(f"frame-{at:02}", group="killed" if at < 2 else "", began=900 - 9 * at) for at in range(60)

@@ -205,13 +205,13 @@ def test_nothing_sticks_out_of_a_job_at_any_width(page: Page, render: Canned) ->
     cause = finding(severity="blocking", title=LONG, detail=LONG, evidence={LONG: LONG, "jobs": [LONG]})
     render.parts["explanation"] = explanation(cause, running=False, summary=LONG, unknown=[LONG])
     show(page, render)
-    expect(page.locator("[data-section] .contents")).to_have_count(5)
+    expect(page.locator("[data-section] .contents")).to_have_count(6)
     for width in (1440, 1100, 800, 420):
         page.set_viewport_size({"width": width, "height": TALL})
         drawn = page.locator(".chart").evaluate("chart => chart.clientWidth")
         expect(page.locator(".chart svg")).to_have_attribute("width", str(drawn))
         assert page.evaluate(OVERFLOW) <= 0
-        for name in ("why", "history", "failures", "tasks", "timeline"):
+        for name in ("why", "history", "efficiency", "failures", "tasks", "timeline"):
             assert part(page, name).evaluate("box => box.scrollWidth - box.clientWidth") <= 0, (width, name)
     page.get_by_role("button", name="x" * 64).click()
     assert page.evaluate(OVERFLOW) <= 0

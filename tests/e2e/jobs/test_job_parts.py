@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.canned.canned_api import Canned
-from tests.e2e.canned.canned_job import aggregated_timeline, history, live_task, task
+from tests.e2e.canned.canned_job import aggregated_timeline, efficiency, history, live_task, task
 from tests.e2e.canned.canned_values import counts, job, stamp
 from tests.e2e.canned.job_page import part, show
 
@@ -262,3 +262,26 @@ def _luminance(colour: str) -> float:
     parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
     red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_efficiency_shows_findings_with_money_and_figures_with_the_tasks_at_both_ends(
+    page: Page, render: Canned
+) -> None:
+    show(page, render)
+    shown = part(page, "efficiency")
+    expect(shown.locator("[data-code=oneBusyCore][open]")).to_contain_text("Tasks keep one of 4 cores busy")
+    expect(shown.locator(".saving")).to_have_text("It would have saved $560.25 so far.")
+    expect(shown.locator("caption")).to_have_text("frame-… on standard_d4s_v5, 24 runs")
+    cells = shown.locator("[data-figure=memory] td")
+    expect(cells).to_have_text(["1.86 GiB", "3.07 GiB", "16 GiB", "19.2%", "954 MiB", "3.26 GiB"])
+    expect(shown.locator("[data-figure=duration] th")).to_have_text("Duration of 20 runs")
+    shown.get_by_role("button", name="3.26 GiB").click()
+    expect(page.get_by_role("dialog")).to_contain_text("frame-00")
+
+
+def test_a_job_without_measured_runs_says_why(page: Page, render: Canned) -> None:
+    reason = "No run of a task was measured: the node agent writes a record at the end of each."
+    render.parts["efficiency"] = efficiency(runs=0, groups=[], findings=[], asOf=None, reason=reason)
+    show(page, render)
+    expect(part(page, "efficiency")).to_contain_text(reason)
+    assert part(page, "efficiency").locator("table, .finding").count() == 0

@@ -1,4 +1,4 @@
-// The page of a job: summary, explanation, statistics, history, nodes, failures, tasks, events.
+// The page of a job: summary, explanation, statistics, history, nodes, efficiency, failures, tasks, events.
 
 import { useContext } from "preact/hooks";
 import type { Job } from "../api/model.ts";
@@ -13,6 +13,7 @@ import { type Range, rangeFor } from "../time/ranges.ts";
 import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
 import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
+import { EfficiencySection } from "./efficiency/EfficiencySection.tsx";
 import { ExplanationSection } from "./explanation/ExplanationSection.tsx";
 import { FailureGroups } from "./FailureGroups.tsx";
 import { JOB_HISTORY } from "./historyKind.tsx";
@@ -67,6 +68,7 @@ export function JobPage({ view, back }: JobPageProps) {
           </DetailBody>
           <HistorySection {...history} range={range} />
           <TimelineSection view={view} range={known ? range : null} job={job} created={created} open={open} />
+          <EfficiencySection view={view} open={open} />
           <FailureGroups view={view} open={open} />
           <TaskSection view={view} counts={job?.taskCounts ?? null} open={open} />
           <LatestEvents account={view.account} subject={{ job: view.job }} />
