@@ -20,6 +20,7 @@ from shared.domain.findings.thresholds import (
 )
 
 THOUSAND = 1000
+_MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,9 @@ class EfficiencyEvidence:
         )
 
 
-def gib(size: float) -> str:
-    """Returns bytes as text in GiB, say `3.1 GiB`."""
-    return f"{size / GIB:.1f} GiB"
+def size_text(size: float) -> str:
+    """Returns bytes as text, say `3.1 GiB` or `76 MiB`."""
+    return f"{size / GIB:.1f} GiB" if size >= GIB else f"{size / _MIB:.0f} MiB"
 
 
 def _version(size: str) -> int:

@@ -61,8 +61,8 @@ def test_one_busy_core_names_figures_slots_and_money() -> None:
     assert found.title == "Tasks keep one of 4 cores busy"
     assert found.sentence == ("95 % of 40 runs kept at most 1.0 cores busy on average, of 4 that their slots offer.")
     assert found.advice == (
-        "Set taskSlotsPerNode of a new pool to 3: its nodes have room for 3 such tasks instead of 1, so a third of the"
-        " nodes suffices for the same work."
+        "Set taskSlotsPerNode of a new pool to 3: its nodes have room for 3 such tasks instead of 1, so the same work"
+        " needs a third of the nodes."
     )
     assert found.amount == (Decimal(560), "money")
     assert found.evidence == {
@@ -79,6 +79,11 @@ def test_where_cores_are_busy_a_size_with_less_memory_is_named() -> None:
     )
     assert found.advice.startswith("A node of standard_d4ls_v5 has room for as many of these tasks")
     assert (found.amount, found.evidence["sufficientSize"]) == (None, "standard_d4ls_v5")
+
+
+def test_small_sizes_are_in_mebibytes() -> None:
+    found = only(evidence([run(at, cores=3.6, memory=0.25) for at in range(40)]))
+    assert "used at most 256 MiB, and all at most 256 MiB, of the 16.0 GiB" in found.sentence
 
 
 def test_more_slots_leave_room_for_the_highest_peak() -> None:

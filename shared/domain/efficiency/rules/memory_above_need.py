@@ -1,6 +1,6 @@
 """The rule on slots with far more memory than tasks need."""
 
-from shared.domain.efficiency.evidence import EfficiencyEvidence, gib
+from shared.domain.efficiency.evidence import EfficiencyEvidence, size_text
 from shared.domain.efficiency.offers import GIB
 from shared.domain.efficiency.rules.remedies import remedy_for
 from shared.domain.findings.finding import Finding
@@ -21,8 +21,8 @@ def memory_above_need(e: EfficiencyEvidence) -> Finding | None:
     return e.found(
         "memoryAboveNeed",
         title=f"Tasks use {round(100 * usual / offered)} % of their memory",
-        sentence=f"95 % of {memory.count:,} runs used at most {gib(usual)}, and all at most"
-        f" {gib(memory.highest.value)}, of the {gib(offered)} that their slots offer.",
+        sentence=f"95 % of {memory.count:,} runs used at most {size_text(usual)}, and all at most"
+        f" {size_text(memory.highest.value)}, of the {size_text(offered)} that their slots offer.",
         advice=remedy.advice,
         evidence={"memoryGiB": round(usual / GIB, 2), "offeredMemoryGiB": round(offered / GIB, 2), **remedy.evidence},
         saving=remedy.saving,

@@ -1,6 +1,6 @@
 """The rule on tasks that use nearly all memory of their slots."""
 
-from shared.domain.efficiency.evidence import EfficiencyEvidence, gib
+from shared.domain.efficiency.evidence import EfficiencyEvidence, size_text
 from shared.domain.efficiency.offers import GIB
 from shared.domain.findings.finding import Finding
 from shared.domain.findings.thresholds import MEMORY_NEAR
@@ -21,8 +21,8 @@ def memory_near_limit(e: EfficiencyEvidence) -> Finding | None:
     return e.found(
         "memoryNearLimit",
         title="Tasks use nearly all of their memory",
-        sentence=f"In 5 % of {memory.count:,} runs the peak was {gib(memory.quantile(95))} or more, of the"
-        f" {gib(offered)} that their slots offer. The kernel kills tasks when a node has no memory left.",
+        sentence=f"In 5 % of {memory.count:,} runs the peak was {size_text(memory.quantile(95))} or more, of the"
+        f" {size_text(offered)} that their slots offer. The kernel kills tasks when a node has no memory left.",
         advice=advice,
         evidence={"memoryGiB": round(memory.quantile(95) / GIB, 2), "offeredMemoryGiB": round(offered / GIB, 2)},
     )

@@ -26,7 +26,7 @@ def remedy_for(e: EfficiencyEvidence) -> Remedy | None:
         slots = tasks * e.offer.required
         advice = (
             f"Set taskSlotsPerNode of a new pool to {slots}: its nodes have room for {tasks} such tasks instead of"
-            f" {e.offer.tasks}, so {_share(e.offer.tasks, tasks)} of the nodes suffices for the same work."
+            f" {e.offer.tasks}, so the same work needs {_share(e.offer.tasks, tasks)} of the nodes."
         )
         return Remedy(advice, {"slotsPerNode": e.offer.slots, "sufficientSlots": slots}, e.saved_by(tasks))
     size = e.sufficient_size
