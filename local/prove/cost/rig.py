@@ -24,6 +24,7 @@ from local.prove.stack.services import start_storage
 POLL_INTERVAL = 60  # seconds
 NAMES = ("with the log", "without it")
 _LIVE = ("TICK_SCHEDULE", "POLL_OVERLAP_SECONDS", "HOUSEKEEPING_SCHEDULE")  # settings for real, faster time
+_PATIENCE = 600.0  # seconds that an app may take to start, as the machine may be busy with other things
 _LOGS = HERE.logs / "prove-cost"
 
 
@@ -109,4 +110,5 @@ def _program(name: str, settings: dict[str, str]) -> Program:
         cwd=HERE.root,
         environment={**base_environment(), **settings, "AZURE_FUNCTIONS_ENVIRONMENT": "Development"},
         announces=(LISTENING,),
+        patience_seconds=_PATIENCE,
     )
