@@ -73,3 +73,5 @@ MAX_ONE_CORE, MAX_ONE_CORE_EVER = 1.1, 1.5
 """Busy cores of 95 % of the runs, and of all, up to which tasks count as single-threaded."""
 MAX_IDLE_GPUS = 0.05
 """The used share of the offered GPUs up to which they count as idle."""
+MAX_WAITING_CORES, MIN_DISK_RATE = 0.3, 50 << 20
+"""Busy cores up to which, and bytes a second from which on, the median run counts as waiting for disks."""

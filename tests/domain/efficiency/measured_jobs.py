@@ -31,9 +31,15 @@ runs = st.builds(
 
 
 def run(
-    number: int, *, cores: float = 1.0, memory: float = 1.0, gpus: float | None = None, gpu_memory: float | None = None
+    number: int,
+    *,
+    cores: float = 1.0,
+    memory: float = 1.0,
+    gpus: float | None = None,
+    gpu_memory: float | None = None,
+    disk: float = 0.0,
 ) -> MeasuredAttempt:
-    """Returns a run of an hour with mean busy cores, a peak of memory in GiB, and its use of GPUs, if any."""
+    """Returns a run of an hour: mean busy cores, peak of memory in GiB, its use of GPUs, and MiB of disks a second."""
     return MeasuredAttempt(
         job="job",
         task=f"task-{number:04}",
@@ -42,7 +48,7 @@ def run(
         duration=HOUR,
         cpu_time=round(cores * HOUR),
         memory_peak=round(memory * GIB),
-        disk_bytes=0,
+        disk_bytes=round(disk * (1 << 20) * HOUR / 1000),
         threads=1,
         gpus=None if gpus is None else round(gpus * 1000),
         gpu_memory_peak=None if gpu_memory is None else round(gpu_memory * GIB),

@@ -30,6 +30,7 @@ SOUND = {
     "much memory on one core of two": evidence(some(cores=0.9, memory=12.0), size="standard_e2s_v5"),
     "little memory, and no smaller size": evidence(some(cores=3.9, memory=1.0), size="standard_f4s_v2"),
     "busy GPUs": evidence(some(cores=12.0, memory=90.0, gpus=0.9, gpu_memory=60.0), size=A100),
+    "busy disks and cores": evidence(some(cores=3.5, memory=9.0, disk=200.0)),
     "few runs": evidence(some(19, cores=0.9, memory=1.0)),
     "an unknown size": evidence(some(cores=0.9, memory=1.0), size="standard_x4_v9"),
 }
@@ -37,6 +38,7 @@ WASTEFUL = {
     "oneBusyCore": evidence(some(cores=1.0, memory=3.0)),
     "memoryAboveNeed": evidence(some(cores=3.8, memory=2.0), size="standard_e4s_v5"),
     "memoryNearLimit": evidence(some(cores=3.8, memory=15.9)),
+    "waitsForDisk": evidence(some(cores=0.2, memory=3.0, disk=90.0)),
     "idleGpus": evidence(some(cores=20.0, memory=90.0), size=A100),
 }
 
@@ -109,6 +111,25 @@ def test_memory_near_the_limit_advises_fewer_tasks_or_another_size(tasks: int, f
     found = only(evidence(some(cores=3.8 / tasks, memory=15.9 / tasks), slots=tasks))
     assert found.rule == "memoryNearLimit"
     assert fewer in found.advice
+
+
+@pytest.mark.parametrize(
+    ("size", "advice"),
+    [
+        (
+            "standard_d4s_v5",
+            "Nodes of standard_d4s_v5 have no local disk; standard_d4ds_v5 has one, and",
+        ),
+        ("standard_e104is_v5", "Nodes of standard_e104is_v5 have no local disk; standard_e104ids_v5 has one"),
+        ("standard_d4ds_v5", "Keep what tasks read and write often on the node's local disk."),
+    ],
+)
+def test_tasks_that_wait_for_disks_are_advised_a_local_one(size: str, advice: str) -> None:
+    found = only(evidence([run(at, cores=0.2, memory=3.0, disk=90.0) for at in range(40)], size=size))
+    assert found.sentence == (
+        "Half of 40 runs kept at most 0.2 cores busy on average, while half read and wrote 90 MiB a second or more."
+    )
+    assert found.advice.startswith(advice)
 
 
 def test_gpus_count_as_idle_by_the_mean_over_all_runs() -> None:

@@ -19,6 +19,7 @@ const LABELS = new Map([
   ["autoScale", "autoscale"],
   ["blockers", "blocking tasks (state): tasks blocked"],
   ["days", "days seen"],
+  ["diskMiBPerSecond", "disks, MiB a second"],
   ["estimatedWait", "estimated wait of the first task"],
   ["estimatedWaitOfLast", "estimated wait of the last task"],
   ["examples", "example nodes"],

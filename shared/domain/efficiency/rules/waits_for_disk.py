@@ -1,0 +1,40 @@
+"""The rule on tasks that keep disks busy rather than cores."""
+
+from shared.domain.efficiency.evidence import THOUSAND, EfficiencyEvidence, size_text
+from shared.domain.efficiency.offers import known_nodes
+from shared.domain.findings.finding import Finding
+from shared.domain.findings.thresholds import MAX_WAITING_CORES, MIN_DISK_RATE
+
+_MEBI = 1 << 20
+
+
+def waits_for_disk(e: EfficiencyEvidence) -> Finding | None:
+    """Returns the finding on a job of which half of the tasks kept under 0.3 cores busy and moved 50 MiB/s or more."""
+    cores, rate = e.enough("cores"), e.enough("diskRate")
+    if cores is None or rate is None:
+        return None
+    busy, moved = cores.quantile(50) / THOUSAND, rate.quantile(50)
+    if busy > MAX_WAITING_CORES or moved < MIN_DISK_RATE:
+        return None
+    return e.found(
+        "waitsForDisk",
+        title="Tasks wait for disks",
+        sentence=f"Half of {cores.count:,} runs kept at most {busy:.1f} cores busy on average, while half read and"
+        f" wrote {size_text(moved)} a second or more.",
+        advice=f"{_disk_advice(e)} Read inputs once, in large blocks; more tasks at once would share the same disks.",
+        evidence={"cores": round(busy, 2), "diskMiBPerSecond": round(moved / _MEBI, 1)},
+    )
+
+
+def _disk_advice(e: EfficiencyEvidence) -> str:
+    """Returns which disk the tasks should use: a local one, of another VM size where theirs has none."""
+    node = e.offer.node
+    if node.has_local_disk or node.room is None:
+        return "Keep what tasks read and write often on the node's local disk."
+    alike = [one.vm_size for one in known_nodes() if one.room == node.room and one.has_local_disk and not one.gpus]
+    instead = f"; {max(alike, key=_version)} has one, and the same cores and memory" if alike else ""
+    return f"Nodes of {node.vm_size} have no local disk{instead}."
+
+
+def _version(size: str) -> tuple[str, int]:
+    return size.rpartition("_")[2], -len(size)
