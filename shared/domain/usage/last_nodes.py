@@ -33,8 +33,11 @@ class LastNodes(NamedTuple):
                 yield node, spans
 
     def ended_by(self, deletions: Iterable[Deletion]) -> "LastNodes":
-        """Returns them with the time of the deletion that removed them, or itself where it isn't among these."""
-        for began, ended in deletions:
+        """Returns them with the time of the deletion that removed them, or itself where it isn't among these.
+
+        It is the first one after the last list: later ones are of pools that were created again in between.
+        """
+        for began, ended in sorted(deletions, key=lambda deletion: deletion.ended):
             if self.gap.known_as_of <= ended <= self.gap.at + _CLOCK:
                 return self._replace(removal=Removal(began, ended, self.removal.before))
         return self

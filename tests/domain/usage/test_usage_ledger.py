@@ -220,6 +220,7 @@ def test_a_node_that_is_gone_left_with_the_resize_or_in_the_middle_between_the_l
         (((20, 50), (500, 510)), None),
         (((100, 108),), {"ready": 80, "leaving": 16}),
         (((20, 50), (40, 70)), {"leaving": 20}),
+        (((90, 110), (40, 70)), {"leaving": 20}),
         (((0, 121),), {"ready": 60, "leaving": 60}),
     ],
 )
