@@ -181,7 +181,8 @@ class PoolRounds:
             elif row:
                 this.failures[key] = row.why
         except BatchMissingError:
-            usage = this.usage.of_deleted(key, pool.facts if pool else None, stored, this.t0())
+            facts_before = pool.facts if pool else None
+            usage = this.usage.of_deleted(key, facts_before, stored, this.t0(), listed=key in this.shown)
             await self._nodes.retire(stored, usage)
             if pool:
                 await self._records.forget(self._key, pool)

@@ -34,14 +34,20 @@ class PoolUsage:
         ledger, gap = self._before(key, facts, stored, t0)
         return ledger.after(stored.nodes, nodes, gap, _removal(facts, gap))
 
-    def of_deleted(self, key: str, facts: PoolFacts | None, stored: StoredNodes, t0: datetime) -> UsageLedger:
-        """Returns the ledger of a pool that was found deleted as of `t0`, with what determined its prices.
+    def of_deleted(
+        self, key: str, facts: PoolFacts | None, stored: StoredNodes, t0: datetime, *, listed: bool
+    ) -> UsageLedger:
+        """Returns the ledger of a pool that was found deleted after `t0`, with what determined its prices.
 
-        `facts` are None where its row couldn't be read.
+        It was there at `t0` if it is `listed`, else it had been deleted. `facts` are None where its row couldn't be
+        read.
         """
         ledger, gap = self._before(key, facts, stored, t0)
+        removal = _removal(facts, gap)
+        if listed:
+            removal = removal._replace(began=removal.began or gap.at, ended=gap.at)
         pool = DeletedPool(facts.id, facts.slots_per_node, *system_of(facts)) if facts else None
-        return ledger.ended(stored.nodes, gap, _removal(facts, gap), pool)
+        return ledger.ended(stored.nodes, gap, removal, pool)
 
     def _before(
         self, key: str, facts: PoolFacts | None, stored: StoredNodes, t0: datetime

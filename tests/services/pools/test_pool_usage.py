@@ -233,6 +233,27 @@ def test_a_deleted_pool_whose_row_is_damaged_keeps_its_usage(pools: PoolWorld) -
     assert found == {"idle": 600 + 660, "offline": 60 + 30, "ready": 30}
 
 
+@pytest.mark.parametrize(("seconds", "name"), [(60, "ready"), (1_200, "unwatched")])
+def test_a_pool_that_is_deleted_after_the_list_of_pools_counts_until_that_list(
+    pools: PoolWorld, seconds: int, name: str
+) -> None:
+    pool = pools.create("Alpha", 2)
+    pools.poll()
+    pools.wait(600)
+    pools.poll()
+    pools.wait(seconds)
+    started = pools.now()
+
+    def delete() -> None:
+        pool.deleted = pools.now()
+
+    pools.later(3, delete)
+    pools.poll(takes=2)
+    assert not pools.known().resources
+    assert pool.deleted == started + timedelta(seconds=3)
+    assert usage(pools) == {"idle": 1_200, name: 2 * (seconds + 1)}
+
+
 def test_a_pool_re_created_under_its_id_goes_on_with_its_ledger(pools: PoolWorld) -> None:
     pool = pools.create("Alpha", 1)
     pools.poll()
