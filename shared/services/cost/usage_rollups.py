@@ -36,7 +36,7 @@ from shared.services.cost.pool_days import pool_day
 from shared.services.cost.task_usage import LOOK_BACK, TaskUsageReader, read_run_events
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.stores.events import EventStore
-from shared.stores.pools.nodes import StoredNodes
+from shared.stores.pools.nodes import StoredNodes, planned
 from shared.stores.stores import Stores
 
 _LOG = logger(__name__)
@@ -120,13 +120,16 @@ class UsageRollups:
         return found
 
     async def _dated(self, pool: _PoolNodes, events: RunEvents) -> _PoolNodes:
-        """Returns a deleted pool whose ledger has the time of its deletion where events say it, which is stored."""
+        """Returns a pool whose ledger has the time of its deletion where events say it, which is stored.
+
+        A pool that was created again has nodes of its own, which stay.
+        """
         usage = pool.stored.usage
         dated = usage.dated(events.deletions.get(pool.key, ())) if usage else None
         if dated is None or dated is usage:
             return pool
-        with suppress(CacheConflictError):  # a new pool has the id by now
-            await self._stores.nodes.retire(pool.stored, dated)
+        write = planned(pool.stored, pool.stored.nodes, pool.stored.tally, dated)
+        await self._stores.nodes.save_all([write])  # at a conflict the next run dates what is stored then
         return replace(pool, stored=replace(pool.stored, usage=dated))
 
     async def _made(

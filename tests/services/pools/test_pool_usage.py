@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.events.batch_events import IDENTITY_BYTES, BatchEvent
 from shared.services.pools.pool_usage import PoolUsage
 from shared.stores.pools.nodes import StoredNodes
 from tests.services.fakes.fake_pools import TruePool
@@ -277,6 +278,30 @@ def test_a_pool_re_created_under_its_id_goes_on_with_its_ledger(pools: PoolWorld
     pools.wait(60)
     pools.poll()
     assert usage(pools) == {"idle": 60 + 3 * 80 + 60, "ready": 20 + 3 * 30}
+
+
+def test_a_pool_re_created_under_its_id_keeps_its_nodes_when_an_event_dates_the_deletion(pools: PoolWorld) -> None:
+    pool = pools.create("Alpha", 1)
+    pools.poll()
+    pools.wait(60)
+    pools.poll()
+    pools.wait(20)
+    pool.deleted = pools.now()
+    pools.wait(40)
+    pools.poll()
+    pools.create("Alpha", 3)
+    pools.wait(20)
+    pools.poll()
+    nodes = stored(pools).nodes
+    assert usage(pools) == {"idle": 60 + 3 * 20, "ready": 30}
+    deletion = BatchEvent(pool.deleted, "PoolDeleteCompleteEvent", None, None, "Alpha", None, {}, bytes(IDENTITY_BYTES))
+    pools.run(pools.started().events.save_once(ACCOUNT.key, [deletion]))
+    housekeeping(pools)
+    assert stored(pools).nodes == nodes
+    assert usage(pools) == {"idle": 60 + 3 * 20, "ready": 10, "leaving": 10}
+    pools.wait(60)
+    pools.poll()
+    assert usage(pools) == {"idle": 60 + 3 * 80, "ready": 10, "leaving": 10}
 
 
 def test_rows_of_an_earlier_version_begin_a_ledger_with_the_next_poll(pools: PoolWorld) -> None:

@@ -35,7 +35,7 @@ def housekeeping(world: PoolWorld) -> None:
         IngestionStores.of(tables),
         PriceReader([ACCOUNT], stores, RetailPrices(NO_PRICES.url), NO_PRICES),
         QuotaReader([ACCOUNT], stores, ResourceManager(NO_QUOTAS, None), NO_QUOTAS),
-        UsageRollups(stores, LeafReader(Queries(registry, stores), stores.cache), NO_PRICES),
+        UsageRollups(stores, LeafReader(Queries(registry, stores), stores.cache), NO_PRICES, stores.events),
         clock,
         read_settings(_A_DAY),
     )

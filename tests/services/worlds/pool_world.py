@@ -68,7 +68,7 @@ class PoolProcess:
         self.connection = Connection(storage, self.clock)
         tables = MemoryTables(self.connection)
         stores = Stores(tables)
-        self.pools, self.nodes = stores.pools, stores.nodes
+        self.pools, self.nodes, self.events = stores.pools, stores.nodes, stores.events
         self.batch = FakePools(service, self.connection)
         records = PoolRecords(self.pools, stores.pool_history, HISTORY)
         self.rounds = WatchedPoolRounds(self.batch, stores, records, clock=self.clock, rules=RULES)
