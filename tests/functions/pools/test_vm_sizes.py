@@ -4,14 +4,15 @@ import asyncio
 import json
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+import pytest_asyncio
 from aiohttp import ClientSession
 
 from local.azurite import StorageAddresses
@@ -22,6 +23,7 @@ from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from tests.emulator.support.driver import Driver
 from tests.functions.support.separate_app import Ask, SeparateApp, copy_app
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 NEW, OLD = "2026-10-01", "2025-06-01"
 A, B, C = "standard_d4s_v5", "standard_d4as_v5", "standard_e4s_v5"
 _MIXED = {
@@ -75,8 +77,29 @@ class Watched:
         return found
 
 
+type Watching = Callable[[str | None], Awaitable[Watched]]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def watching(azurite: StorageAddresses, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Watching]:
+    """Yields what returns an empty account, watched by an app with a version of Batch's API; one app a version."""
+    worlds: dict[str | None, Watched] = {}
+    async with AsyncExitStack() as stack:
+
+        async def empty(version: str | None) -> Watched:
+            if version not in worlds:
+                folder = tmp_path_factory.mktemp("watched")
+                worlds[version] = await stack.enter_async_context(_watched(azurite, folder, version))
+            world = worlds[version]
+            world.driver.emulator.reset()
+            await world.driver.advance(3630 - world.driver.emulator.clock.now / 10_000_000 % 60)  # into a minute
+            return world
+
+        yield empty
+
+
 @asynccontextmanager
-async def watched(azurite: StorageAddresses, folder: Path, version: str | None) -> AsyncIterator[Watched]:
+async def _watched(azurite: StorageAddresses, folder: Path, version: str | None) -> AsyncIterator[Watched]:
     emulator = Emulator({"demo": DEVELOPMENT_KEY}, token="t", seed=3, speed=1.0, stepped=True)
     server = Server(emulator)
     url = f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}"
@@ -102,32 +125,32 @@ async def watched(azurite: StorageAddresses, folder: Path, version: str | None) 
 
 @pytest.mark.parametrize(("version", "added"), [(NEW, [_MIXED, _SET, _PLAIN]), (None, [_MIXED, _PLAIN])])
 async def test_cores_are_the_emulators_through_resizes_and_preemptions(
-    azurite: StorageAddresses, tmp_path: Path, version: str | None, added: list[dict[str, Any]]
+    watching: Watching, version: str | None, added: list[dict[str, Any]]
 ) -> None:
-    async with watched(azurite, tmp_path, version) as world:
-        emulator = world.driver.emulator
-        emulator.settings.preemptionSeconds, emulator.settings.vmSizeCapacity = 150.0, f"{A}=2 {B}=1"
+    world = await watching(version)
+    emulator = world.driver.emulator
+    emulator.settings.preemptionSeconds, emulator.settings.vmSizeCapacity = 150.0, f"{A}=2 {B}=1"
+    for spec in added:
+        await world.post("/pools", spec)
+        await world.driver.add_job(f"job-{spec['id']}", spec["id"])
+    resizes = {4: (5, 1), 8: (0, 4), 12: (2, 5), 16: (1, 1)}
+    true: dict[str, dict[str, Any]] = {}
+    first = stamp(emulator.clock.now)
+    for minute in range(20):
         for spec in added:
-            await world.post("/pools", spec)
-            await world.driver.add_job(f"job-{spec['id']}", spec["id"])
-        resizes = {4: (5, 1), 8: (0, 4), 12: (2, 5), 16: (1, 1)}
-        true: dict[str, dict[str, Any]] = {}
-        first = stamp(emulator.clock.now)
-        for minute in range(20):
-            for spec in added:
-                await _add_tasks(world, spec["id"], minute)
-                if minute in resizes:
-                    dedicated, spot = resizes[minute]
-                    body = {"targetDedicatedNodes": dedicated, "targetLowPriorityNodes": spot}
-                    await world.post(f"/pools/{spec['id']}/resize", body)
-            if minute == 10:
-                emulator.settings.vmSizeCapacity = f"{A}=1 {C}=6"
-            await world.driver.advance(60 - emulator.clock.now / 10_000_000 % 60)
-            await world.tick()
-            await _assert_true(world)
-            true[stamp(emulator.clock.now)[:16]] = dict(world.truth())
-        _assert_varied(true, [spec["id"] for spec in added])
-        await _assert_history(world, first, true, [spec["id"] for spec in added])
+            await _add_tasks(world, spec["id"], minute)
+            if minute in resizes:
+                dedicated, spot = resizes[minute]
+                body = {"targetDedicatedNodes": dedicated, "targetLowPriorityNodes": spot}
+                await world.post(f"/pools/{spec['id']}/resize", body)
+        if minute == 10:
+            emulator.settings.vmSizeCapacity = f"{A}=1 {C}=6"
+        await world.driver.advance(60 - emulator.clock.now / 10_000_000 % 60)
+        await world.tick()
+        await _assert_true(world)
+        true[stamp(emulator.clock.now)[:16]] = dict(world.truth())
+    _assert_varied(true, [spec["id"] for spec in added])
+    await _assert_history(world, first, true, [spec["id"] for spec in added])
 
 
 async def _add_tasks(world: Watched, pool: str, minute: int) -> None:
@@ -186,55 +209,54 @@ async def _assert_history(world: Watched, first: str, true: Mapping[str, Mapping
         }
 
 
-async def test_a_pool_names_the_sizes_that_had_no_capacity_and_those_it_may_have(
-    azurite: StorageAddresses, tmp_path: Path
-) -> None:
-    async with watched(azurite, tmp_path, NEW) as world:
-        world.driver.emulator.settings.vmSizeCapacity = f"{A}=1 {B}=0 {C}=1"
-        await world.post("/pools", {**_MIXED, "targetLowPriorityNodes": 0})
-        await world.driver.advance(120)
-        await world.tick()
-        pool = await world.get("accounts/demo/pools/mixed")
-        assert (pool["vmSize"], pool["vmSizes"]) == ("Mix", {A: 1, C: 1})
-        (error,) = pool["resizeErrors"]
-        assert (error["code"], error["vmSizes"], error["current"]) == ("AllocationFailed", sorted((A, B, C)), True)
-        profile = pool["settings"]["vmSkuProfile"]
-        assert [size["name"] for size in profile["vmSizes"]] == [A, B, C]
-        await world.driver.control("POST", "settings", {"dedicatedNodeQuota": 1, "vmSizeCapacity": ""})
-        await world.post("/pools/mixed/resize", {"targetDedicatedNodes": 5})
-        await world.driver.advance(120)
-        await world.tick()
-        first = (await world.get("accounts/demo/pools/mixed"))["resizeErrors"][0]
-        assert (first["code"], first["vmSizes"]) == ("AccountCoreQuotaReached", [])
+async def test_a_pool_names_the_sizes_that_had_no_capacity_and_those_it_may_have(watching: Watching) -> None:
+    world = await watching(NEW)
+    world.driver.emulator.settings.vmSizeCapacity = f"{A}=1 {B}=0 {C}=1"
+    await world.post("/pools", {**_MIXED, "targetLowPriorityNodes": 0})
+    await world.driver.advance(120)
+    await world.tick()
+    pool = await world.get("accounts/demo/pools/mixed")
+    assert (pool["vmSize"], pool["vmSizes"]) == ("Mix", {A: 1, C: 1})
+    (error,) = pool["resizeErrors"]
+    assert (error["code"], error["vmSizes"], error["current"]) == ("AllocationFailed", sorted((A, B, C)), True)
+    profile = pool["settings"]["vmSkuProfile"]
+    assert [size["name"] for size in profile["vmSizes"]] == [A, B, C]
+    await world.driver.control("POST", "settings", {"dedicatedNodeQuota": 1, "vmSizeCapacity": ""})
+    await world.post("/pools/mixed/resize", {"targetDedicatedNodes": 5})
+    await world.driver.advance(120)
+    await world.tick()
+    first = (await world.get("accounts/demo/pools/mixed"))["resizeErrors"][0]
+    assert (first["code"], first["vmSizes"]) == ("AccountCoreQuotaReached", [])
 
 
 async def test_one_node_of_an_unknown_size_makes_a_pools_cores_unknown_and_an_account_counts_it_apart(
-    azurite: StorageAddresses, tmp_path: Path
+    watching: Watching,
 ) -> None:
-    async with watched(azurite, tmp_path, None) as world:
-        for spec in (_PLAIN, {**_MIXED, "targetLowPriorityNodes": 0}):
-            await world.post("/pools", spec)
-        await world.driver.advance(120)
-        odd, nameless, known = world.driver.emulator.simulations["demo"].account.pools["mixed"].nodes.values()
-        odd.vm_size, nameless.vm_size = "standard_unheard", ""
-        await world.tick()
-        pool = await world.get("accounts/demo/pools/mixed")
-        assert (pool["cores"], pool["unknownCores"]) == (None, 2)
-        assert pool["vmSizes"] == {"standard_unheard": 1, known.vm_size: 1}
-        nodes = {node["id"]: node for node in (await world.get("accounts/demo/pools/mixed/nodes"))["value"]}
-        assert [nodes[node.id]["cores"] for node in (odd, nameless, known)] == [None, None, 4]
-        account = await world.get("accounts/demo")
-        assert (account["cores"]["total"], account["unknownCores"]) == (4 + 2 * 2, 2)
-        assert {pool for _, pool in _series(await world.get("metrics"))} == {"plain"}
-        await world.driver.advance(60)
-        await world.tick()
-        points = (await world.get("accounts/demo/pools/mixed/history?step=PT1M"))["value"]
-        assert [point["cores"] for point in points if point["nodeCounts"]] == [None]
+    world = await watching(None)
+    first = stamp(world.driver.emulator.clock.now)
+    for spec in (_PLAIN, {**_MIXED, "targetLowPriorityNodes": 0}):
+        await world.post("/pools", spec)
+    await world.driver.advance(120)
+    odd, nameless, known = world.driver.emulator.simulations["demo"].account.pools["mixed"].nodes.values()
+    odd.vm_size, nameless.vm_size = "standard_unheard", ""
+    await world.tick()
+    pool = await world.get("accounts/demo/pools/mixed")
+    assert (pool["cores"], pool["unknownCores"]) == (None, 2)
+    assert pool["vmSizes"] == {"standard_unheard": 1, known.vm_size: 1}
+    nodes = {node["id"]: node for node in (await world.get("accounts/demo/pools/mixed/nodes"))["value"]}
+    assert [nodes[node.id]["cores"] for node in (odd, nameless, known)] == [None, None, 4]
+    account = await world.get("accounts/demo")
+    assert (account["cores"]["total"], account["unknownCores"]) == (4 + 2 * 2, 2)
+    assert {pool for _, pool in _series(await world.get("metrics"))} == {"plain"}
+    await world.driver.advance(60)
+    await world.tick()
+    points = (await world.get(f"accounts/demo/pools/mixed/history?from={quote(first)}&step=PT1M"))["value"]
+    assert [point["cores"] for point in points if point["nodeCounts"]] == [None]
 
 
 @pytest.mark.parametrize("version", [NEW, None])
 async def test_placement_in_zones_is_shown_as_far_as_the_api_version_has_it(
-    azurite: StorageAddresses, tmp_path: Path, version: str | None
+    watching: Watching, version: str | None
 ) -> None:
     zonal = {"nodePlacementConfiguration": {"policy": "zonal"}}
     share = {"maxInstancePercentPerZonePolicy": {"enabled": True, "value": 60}, "maxZoneCount": 2}
@@ -242,22 +264,22 @@ async def test_placement_in_zones_is_shown_as_far_as_the_api_version_has_it(
         "placement": {"zonePlacementPolicy": "Auto"},
         "resiliencyPolicy": {"zoneAllocationPolicy": share},
     }
-    async with watched(azurite, tmp_path, version) as world:
-        for name, policies in (("zonal", zonal), ("auto", auto)):
-            machine = {"virtualMachineConfiguration": {**_MACHINE, **policies}}
-            await world.post("/pools", {"id": name, "vmSize": A, **machine})
-        await world.driver.advance(60)
-        await world.tick()
-        shown = {name: (await world.get(f"accounts/demo/pools/{name}"))["settings"] for name in ("zonal", "auto")}
-        assert shown["zonal"]["virtualMachineConfiguration"] == {**_MACHINE, **zonal}
-        assert shown["auto"]["virtualMachineConfiguration"] == {**_MACHINE, **(auto if version else {})}
+    world = await watching(version)
+    for name, policies in (("zonal", zonal), ("auto", auto)):
+        machine = {"virtualMachineConfiguration": {**_MACHINE, **policies}}
+        await world.post("/pools", {"id": name, "vmSize": A, **machine})
+    await world.driver.advance(60)
+    await world.tick()
+    shown = {name: (await world.get(f"accounts/demo/pools/{name}"))["settings"] for name in ("zonal", "auto")}
+    assert shown["zonal"]["virtualMachineConfiguration"] == {**_MACHINE, **zonal}
+    assert shown["auto"]["virtualMachineConfiguration"] == {**_MACHINE, **(auto if version else {})}
 
 
-async def test_the_default_version_sees_no_set_vcpus(azurite: StorageAddresses, tmp_path: Path) -> None:
+async def test_the_default_version_sees_no_set_vcpus(watching: Watching) -> None:
     """docs/limits.md says so: nothing in that version tells them."""
-    async with watched(azurite, tmp_path, None) as world:
-        await world.post("/pools", {**_SET, "targetLowPriorityNodes": 0})
-        await world.driver.advance(120)
-        await world.tick()
-        pool = await world.get("accounts/demo/pools/set")
-        assert (pool["cores"]["total"], world.truth()["set"]["cores"]) == (8, 6)
+    world = await watching(None)
+    await world.post("/pools", {**_SET, "targetLowPriorityNodes": 0})
+    await world.driver.advance(120)
+    await world.tick()
+    pool = await world.get("accounts/demo/pools/set")
+    assert (pool["cores"]["total"], world.truth()["set"]["cores"]) == (8, 6)
