@@ -133,6 +133,11 @@ def _bad_value(request: func.HttpRequest, kind: type[Any], target: str) -> BadRe
 def _bad_field(error: msgspec.ValidationError, kind: type[Any]) -> BadRequestError:
     if unknown := re.search(r"unknown field `(\w+)`", str(error)):
         return BadRequestError(f"There is no field '{unknown[1]}' in this body.", target=unknown[1], code="InvalidBody")
+    if missing := re.search(r"missing required field `(\w+)`", str(error)):
+        name, wanted = missing[1], _wanted(kind, missing[1])
+        return BadRequestError(
+            f"The field '{name}' of the body is missing; it is {wanted}.", target=name, code="InvalidBody"
+        )
     target = _place(error)
     if target == "body":
         return BadRequestError("The body should be a JSON object.", target="body", code="InvalidBody")
@@ -170,4 +175,6 @@ def _described(schema: Mapping[str, Any]) -> str:
     words = _SIMPLE.get(str(chosen.get("type")), "something else")
     if "minimum" in chosen and "maximum" in chosen:
         words += f" from {chosen['minimum']} to {chosen['maximum']}"
+    if "minLength" in chosen and "maxLength" in chosen:
+        words += f" of {chosen['minLength']} to {chosen['maxLength']} characters"
     return words

@@ -85,7 +85,7 @@ async def test_a_budget_is_set_anew_matched_without_case_and_deleted(staged: Wor
 @pytest.mark.parametrize(
     ("body", "target"),
     [
-        ({}, "body"),
+        ({}, "amount"),
         ({"amount": 0}, "amount"),
         ({"amount": -1}, "amount"),
         ({"amount": 1e13}, "amount"),
@@ -105,6 +105,17 @@ async def test_a_budget_that_makes_no_sense_is_refused(staged: World, body: dict
 async def test_an_amount_that_is_missing_or_no_number_is_refused_as_such(staged: World) -> None:
     answer = await staged.put(f"{_BUDGETS}/wrong", b'{"amount": null}')
     assert answer.body["error"]["message"] == "The field 'amount' of the body should be a number."
+    for body in (b"{}", b""):
+        error = (await staged.put(f"{_BUDGETS}/wrong", body)).body["error"]
+        assert (error["target"], error["message"]) == (
+            "amount",
+            "The field 'amount' of the body is missing; it is a number.",
+        )
+
+
+async def test_an_empty_id_is_refused_with_the_length_that_it_may_have(staged: World) -> None:
+    answer = await staged.put(f"{_BUDGETS}/wrong", b'{"amount": 1, "pool": ""}')
+    assert answer.body["error"]["message"] == "The field 'pool' of the body should be text of 1 to 500 characters."
 
 
 async def test_a_budgets_name_is_plain(staged: World) -> None:
