@@ -57,11 +57,11 @@ class AccountCostQuery(Query):
 class CostSumAnswer(Answer):
     """Money and seconds of nodes by cost class.
 
-    `amount` is null where no time has a price. It lacks `unpricedSeconds`, whose price isn't known, and
-    `uncertainAmount`, the price of time in which nobody watched. `wastedAmount` is that of failed, retried and
-    interrupted runs, idle nodes and slots, failed start tasks and unusable nodes. `sharedAmount` is a job's share of
-    time that no task held. `coreSeconds` are vCPUs times seconds of billed nodes, `busyCoreSeconds` those that tasks
-    held by their slots, both without nodes of sizes whose vCPUs aren't known.
+    `amount` is null where no time has a price, and where no usage is stored. It lacks `unpricedSeconds`, whose price
+    isn't known, and `uncertainAmount`, the price of time in which nobody watched. `wastedAmount` is that of failed,
+    retried and interrupted runs, idle nodes and slots, failed start tasks and unusable nodes. `sharedAmount` is a job's
+    share of time that no task held. `coreSeconds` are vCPUs times seconds of billed nodes, `busyCoreSeconds` those that
+    tasks held by their slots, both without nodes of sizes whose vCPUs aren't known.
     """
 
     amount: Decimal | None
@@ -181,7 +181,7 @@ def _answer(report: CostReport, group_by: str) -> AccountCostAnswer:
         until=wanted.until,
         group_by=group_by,
         step=format_duration(wanted.step),
-        cost=cost_sum(table.total.total),
+        cost=cost_sum(table.total.total, is_known=report.as_of is not None),
         steps=cost_steps(table.total, wanted),
         value=[_group(name, one, wanted) for name, one in groups],
         unpriced=[
@@ -206,9 +206,10 @@ def cost_steps(group: CostGroup, wanted: CostRange) -> list[CostStepAnswer]:
     ]
 
 
-def cost_sum(found: CostSum) -> CostSumAnswer:
+def cost_sum(found: CostSum, *, is_known: bool = True) -> CostSumAnswer:
+    """Returns sums; without stored usage their amount isn't known."""
     return CostSumAnswer(
-        amount=None if found.amount is None else rounded(found.amount),
+        amount=rounded(found.amount) if is_known and found.amount is not None else None,
         wasted_amount=rounded(found.wasted),
         shared_amount=rounded(found.shared),
         uncertain_amount=rounded(found.uncertain),

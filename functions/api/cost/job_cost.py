@@ -12,6 +12,7 @@ from functions.api.cost.account_cost import (
     SharingParameter,
     cost_steps,
     cost_sum,
+    dates_of,
     rounded,
 )
 from functions.api.endpoints import JOB
@@ -74,8 +75,9 @@ class DearTaskAnswer(Answer):
 class JobCostAnswer(Answer):
     """A job's costs from the day `since` on, in total and by day (UTC), estimated as in `cost` of the account.
 
-    `task` is null before ten tasks completed, and `forecast` also where none is left. `dearestTasks` are ten at most,
-    dearest first; null where they weren't looked for.
+    `missingDays` of its life have no stored usage. `task` is null before ten tasks completed, with missing days before
+    today, and with time without a price; `forecast` also where no task is left. `dearestTasks` are ten at most, dearest
+    first; null where they weren't looked for.
     """
 
     account: str
@@ -85,6 +87,7 @@ class JobCostAnswer(Answer):
     since: date
     cost: CostSumAnswer
     steps: list[CostStepAnswer]
+    missing_days: list[date]
     task: TaskCostAnswer | None
     forecast: JobForecastAnswer | None
     dearest_tasks: list[DearTaskAnswer] | None
@@ -106,8 +109,9 @@ def _answer(found: JobCostReport) -> JobCostAnswer:
         currency=found.currency,
         as_of=utc(found.as_of),
         since=date.fromordinal(_ERA + found.wanted.days.start),
-        cost=cost_sum(found.cost.total),
+        cost=cost_sum(found.cost.total, is_known=found.as_of is not None),
         steps=cost_steps(found.cost, found.wanted),
+        missing_days=dates_of(found.missing),
         task=_task(found.task) if found.task else None,
         forecast=_forecast(found.forecast) if found.forecast else None,
         dearest_tasks=None if found.dearest is None else list(map(_dear, found.dearest)),

@@ -52,12 +52,12 @@ def held_amount(found: CostSum) -> Decimal:
 
 
 def task_cost(found: CostSum, counts: TaskCounts, runs: Histogram) -> TaskCost | None:
-    """Returns the cost of a task; None before ten tasks completed, and where nothing has a price.
+    """Returns the cost of a task; None before ten tasks completed, and where any time has no price.
 
     Quantiles are those of run times, at the mean price of a run's time.
     """
     held = held_amount(found)
-    if counts.completed < _MIN_TASKS or runs.count < _MIN_TASKS or not held or not runs.sum:
+    if counts.completed < _MIN_TASKS or runs.count < _MIN_TASKS or not held or found.unpriced or not runs.sum:
         return None
     mean = held / counts.completed
     p50, p95 = (mean * Decimal(runs.quantile(percent)) * runs.count / runs.sum for percent in (50, 95))

@@ -14,6 +14,7 @@ from shared.domain.cost.dear_tasks import DearTask
 from shared.domain.cost.job_costs import JobForecast, TaskCost, job_cost, job_forecast, task_cost
 from shared.domain.cost.pool_costs import BilledCost, billed_costs
 from shared.domain.cost.priced_days import PricedDay, Sharing
+from shared.domain.cost.run_costs import run_days
 from shared.domain.cost.usage_days import DAY
 from shared.domain.reports.reports import JobReport
 from shared.errors import HistoryRangeError
@@ -65,7 +66,8 @@ class CostSummaryReport:
 class JobCostReport:
     """A job's costs so far, by day; `task` and `forecast` are None where too few tasks completed, or none is left.
 
-    `dearest` tasks are None where they weren't looked for.
+    `missing` are the days from its creation to its end without stored usage; with any before today `task` and
+    `forecast` aren't known. `dearest` tasks are None where they weren't looked for.
     """
 
     report: JobReport
@@ -73,6 +75,7 @@ class JobCostReport:
     wanted: CostRange
     as_of: datetime | None
     cost: CostGroup
+    missing: Sequence[int]
     task: TaskCost | None
     forecast: JobForecast | None
     dearest: Sequence[DearTask] | None
@@ -134,22 +137,25 @@ class CostQueries:
         It looks for the `dearest` tasks or not; None: only where the job has at most MAX_UNASKED tasks.
         """
         report = await self._jobs.job(account_id, job_id)
-        created, today = report.job.facts.creation_time, to_milliseconds(await self._registry.clock.now()) // DAY
-        first = max(to_milliseconds(created) // DAY, today + 1 - MAX_DAYS)
+        now = await self._registry.clock.now()
+        today, days = to_milliseconds(now) // DAY, run_days(report.job, now)
+        first = max(days.start, today + 1 - MAX_DAYS)
         wanted = CostRange(range(first, today + 1))
         stored = await self._days.load(report.account.key, wanted.days, _JOBS)
         prices = await self._prices.table(report.account)
         cost = job_cost((PricedDay(day, prices) for day in stored.values()), report.job.key, sharing)
+        missing = [day for day in wanted.missing_from(stored) if day in days]
         snapshot = report.job.snapshot
         statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
-        task = task_cost(cost.total, snapshot.counts, statistics.runs) if snapshot and statistics else None
+        is_whole = all(day >= today for day in missing)
+        task = task_cost(cost.total, snapshot.counts, statistics.runs) if snapshot and statistics and is_whole else None
         as_of = from_milliseconds(max(day.as_of for day in stored.values())) if stored else None
         is_over = snapshot is None or snapshot.counts.completed == snapshot.counts.total
         forecast = job_forecast(cost.total, snapshot.counts, task) if snapshot and task and not is_over else None
         found = None
         if dearest or (dearest is None and snapshot and snapshot.counts.total <= MAX_UNASKED):
             found = await dearest_tasks(self._leaves, report, stored.values(), prices)
-        return JobCostReport(report, prices.currency, wanted, as_of, cost, task, forecast, found)
+        return JobCostReport(report, prices.currency, wanted, as_of, cost, missing, task, forecast, found)
 
     async def of_pool(
         self,

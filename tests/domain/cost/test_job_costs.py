@@ -38,6 +38,13 @@ def test_no_task_has_a_cost_before_ten_completed_or_without_a_price(amounts: dic
     assert task_cost(_sum(**amounts), TaskCounts(completed=completed), runs) is None
 
 
+def test_no_task_has_a_cost_where_part_of_the_jobs_time_has_no_price() -> None:
+    found, runs = _sum(succeeded="20"), Histogram.of([5] * 20)
+    assert task_cost(found, TaskCounts(completed=20), runs) is not None
+    found.unpriced = 1
+    assert task_cost(found, TaskCounts(completed=20), runs) is None
+
+
 def test_a_forecast_has_each_task_left_as_the_mean_within_a_band_and_never_less_than_is_known() -> None:
     counts, runs = TaskCounts(active=70, running=10, completed=20), Histogram.of([100] * 16 + [1000] * 4)
     held = _sum(succeeded="18", running="2")

@@ -121,6 +121,14 @@ async def test_the_summary_names_the_days_without_usage_that_costs_of_its_days_n
     assert today not in missing
 
 
+async def test_an_amount_of_days_without_usage_is_unknown(staged: World) -> None:
+    today = (await _cost(staged))["from"]
+    found = await _cost(staged, **{"from": "2000-01-01T00:00:00Z", "to": "2000-01-03T00:00:00Z"})
+    assert (found["asOf"], found["cost"]["amount"]) == (None, None)
+    assert found["missingDays"] == ["2000-01-01", "2000-01-02"]
+    assert (await _cost(staged, **{"from": today}))["cost"]["amount"] > 0
+
+
 async def test_money_is_node_seconds_times_the_emulators_price_and_every_grouping_has_the_same_sum(
     staged: World,
 ) -> None:
@@ -146,6 +154,7 @@ async def test_a_jobs_own_cost_is_that_of_its_group_with_a_task_and_a_forecast(s
         own = (await staged.get(f"accounts/demo/jobs/{job}/cost?sharing=even")).body
         assert own["cost"] == groups[job]
         assert [step["cost"] for step in own["steps"]] == [own["cost"]]
+        assert own["missingDays"] == []
     first, second = [(await staged.get(f"accounts/demo/jobs/{job}/cost")).body for job in ("first", "second")]
     assert (first["forecast"], second["task"], second["forecast"]) == (None, None, None)
     held = sum(first["cost"]["amounts"][name] for name in ("succeeded",))
@@ -312,3 +321,21 @@ async def test_a_pool_that_was_made_again_with_other_slots_keeps_the_time_of_its
     truth = sum(row["seconds"] for row in _truth(world)["nodes"] if row["pool"].lower() == "again")
     assert sum(after["nodeSeconds"].values()) == pytest.approx(truth, abs=3 * 60)
     assert before["amount"] < after["amount"] < 1.3 * before["amount"]
+
+
+async def test_a_job_names_the_days_of_its_life_without_usage_and_has_no_cost_of_a_task_then(world: World) -> None:
+    await world.app.fire("tick")
+    await add_priced_pool(world, "rare", nodes=2)
+    await add_job(world.batch, "old", pool="rare")
+    await add_tasks(world.batch, 12, job="old", command="sleep 30")
+    await _ticks(world, 15)
+    await world.app.fire("housekeeping")
+    first = date.fromisoformat(stamp(world.emulator.clock.now)[:10])
+    world.advance(6 * 86_400)
+    await _ticks(world, 2)
+    await world.app.fire("housekeeping")
+    found = (await world.get("accounts/demo/jobs/old/cost")).body
+    assert found["asOf"] is not None
+    assert found["since"] == first.isoformat()
+    assert found["missingDays"] == [(first + timedelta(days=days)).isoformat() for days in (1, 2)]
+    assert (found["task"], found["forecast"]) == (None, None)

@@ -7,7 +7,14 @@ import { jobCostText, poolCostText, totalDetails } from "../../src/cost/lines/te
 import { accountsOf, pathOfTotals, totalOf, totalsOf } from "../../src/cost/lines/totals.ts";
 import { answer, group, sum } from "./answer.ts";
 
-const JOB: JobCost = { currency: "USD", asOf: "2026-11-29T12:00:00Z", cost: sum({ succeeded: 12 }), task: null, forecast: null };
+const JOB: JobCost = {
+  currency: "USD",
+  asOf: "2026-11-29T12:00:00Z",
+  cost: sum({ succeeded: 12 }),
+  missingDays: [],
+  task: null,
+  forecast: null,
+};
 const POOL: PoolCost = {
   currency: "USD",
   asOf: "2026-11-29T12:00:00Z",
@@ -28,6 +35,10 @@ test("a job's line has its waste, its share and what isn't known, and no more wh
   assert.equal(
     jobCostText({ ...JOB, cost: { ...sum({}), amount: null, unpricedSeconds: 3600 } }),
     "Cost so far isn't known: 1 h of nodes without a price.",
+  );
+  assert.equal(
+    jobCostText({ ...JOB, missingDays: ["2026-11-27", "2026-11-28"] }),
+    "Cost so far $12.00. No usage is stored for 2 days: 27 Nov to 28 Nov.",
   );
 });
 

@@ -8,7 +8,9 @@ export interface JobCost {
   /** Null before the first roll-up. */
   asOf: string | null;
   cost: CostSum;
-  /** Null before ten tasks completed. */
+  /** Days of the job's life without stored usage. */
+  missingDays: string[];
+  /** Null before ten tasks completed, with missing days, and with time without a price. */
   task: { mean: number; p50: number; p95: number } | null;
   forecast: { amount: number; low: number; high: number; tasksLeft: number } | null;
 }

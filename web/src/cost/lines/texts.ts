@@ -2,7 +2,7 @@
 
 import { formatCount } from "../../format/numbers.ts";
 import type { CostSum } from "../amounts/model.ts";
-import { amountText, hoursText } from "../amounts/texts.ts";
+import { amountText, hoursText, missingText } from "../amounts/texts.ts";
 import type { JobCost, PoolCost } from "./model.ts";
 import { type NamedCost, TOTAL_DAYS } from "./totals.ts";
 
@@ -27,6 +27,7 @@ export function jobCostText(job: JobCost): string {
   const [mean, p95] = [task?.mean, task?.p95].map((each) => amountText(each ?? null, currency));
   return [
     `Cost so far ${cost.amount === null ? "isn't known" : amountText(cost.amount, currency)}${parts.length ? `: ${parts.join(", ")}` : ""}.`,
+    missingText(job.missingDays),
     task && `A completed task held ${mean} on average, 95% of them at most ${p95}.`,
     forecast && forecastText(job, forecast),
   ]
