@@ -56,9 +56,14 @@ def cost_range(since: datetime | None, until: datetime | None, step: timedelta |
     last = min(-(-to_milliseconds(until) // DAY), end) if until else end
     first = to_milliseconds(since) // DAY if since else last - min(_DEFAULT_DAYS, most)
     if first >= last:
-        raise HistoryRangeError("The range begins after it ends, or in the future.", target="from")
+        raise HistoryRangeError(
+            "The range begins after it ends, or in the future: take an earlier 'from'.", target="from"
+        )
     if last <= 0:
         raise HistoryRangeError("The range ends before 1970.", target="to")
     if last - first > most:
-        raise HistoryRangeError(f"{most} days are the most for this step.", target="from")
+        raise HistoryRangeError(
+            f"The range has {last - first:,} days, and with this step it may have {most}: take a later 'from'.",
+            target="from",
+        )
     return CostRange(range(max(first, 0), last), step)
