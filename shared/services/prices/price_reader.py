@@ -1,4 +1,4 @@
-"""Reads the retail prices of the VM sizes that pools use, once a day, one request at a time.
+"""Reads the retail prices of the VM sizes that pools use or used lately, once a day, one request at a time.
 
 A failure is a sentence in storage. Known prices go on until a reading says otherwise, and the next run tries again.
 """
@@ -9,10 +9,12 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from shared.domain.accounts.accounts import Account
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.cost.usage_days import DAY
 from shared.domain.prices.meter_choice import chosen_item
 from shared.domain.prices.pool_prices import price_keys
 from shared.domain.prices.price_history import RETENTION, PriceHistory
-from shared.domain.prices.price_keys import METERS
+from shared.domain.prices.price_keys import METERS, PriceKey
 from shared.domain.prices.price_settings import PriceSettings
 from shared.errors import CacheConflictError, PriceAnswerError, PriceSourceError
 from shared.log import logger
@@ -32,7 +34,7 @@ class PriceReader:
         self, accounts: Sequence[Account], stores: Stores, source: RetailPrices, settings: PriceSettings
     ) -> None:
         self._accounts = [account for account in accounts if settings.requests_for(account)]
-        self._pools, self._prices = stores.pools, stores.prices
+        self._pools, self._prices, self._days = stores.pools, stores.prices, stores.usage_days
         self._source = source
         self._settings = settings
 
@@ -43,7 +45,7 @@ class PriceReader:
         """
         with suppress(CacheConflictError):  # another host reads one of them
             await self._prices.delete_before(now - RETENTION)
-        if not (wanted := await self._wanted()):
+        if not (wanted := await self._wanted(now)):
             return
         stored = await self._prices.load(self._settings.currency)
         due = [one for one in (self._history(stored, place) for place in wanted) if _is_due(one, now)]
@@ -55,14 +57,19 @@ class PriceReader:
         with suppress(CacheConflictError):  # another host read them, too
             await self._prices.save_status(self._settings.currency, stored.status.after(reason, now))
 
-    async def _wanted(self) -> Sequence[tuple[str, str]]:
-        """Returns the regions and VM sizes of all pools whose prices can be looked up."""
-        found = set[tuple[str, str]]()
+    async def _wanted(self, now: datetime) -> Sequence[tuple[str, str]]:
+        """Returns the regions and VM sizes whose prices can be looked up, of all pools and of nodes since yesterday.
+
+        So a pool that was there for less than an hour has prices, too.
+        """
+        found, today = set[PriceKey](), to_milliseconds(now) // DAY
         for account in self._accounts:
             region = self._settings.region_of(account)
             for pool in (await self._pools.load_known(account.key)).resources.values():
-                found |= {(key.region, key.vm_size) for key in price_keys(pool, region) if key.region and key.has_size}
-        return sorted(found)
+                found.update(price_keys(pool, region))
+            for day in (await self._days.load(account.key, range(today - 1, today + 1))).values():
+                found.update(pool.price_key(kind) for pool in day.pools.values() for kind in pool.units)
+        return sorted({(key.region, key.vm_size) for key in found if key.region and key.has_size})
 
     def _history(self, stored: StoredPrices, place: tuple[str, str]) -> PriceHistory:
         return stored.histories.get(place) or PriceHistory(*place)

@@ -9,6 +9,8 @@ import msgspec
 import pytest
 
 from shared.domain.accounts.accounts import Account
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.cost import usage_days
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pools import first_seen
@@ -67,6 +69,7 @@ class Reading:
 @pytest.fixture
 async def reading(tables: Tables, server: PriceServer) -> Reading:
     found = Reading(tables, server, ACCOUNT)
+    await found.stores.usage_days.delete_before(ACCOUNT.key, to_milliseconds(NOW + 40 * DAY) // usage_days.DAY)
     for table in ("prices", "pools"):
         for partition in ("usd", "eur", ACCOUNT.key):
             for old in await load_rows(tables[table], partition):
@@ -87,6 +90,17 @@ async def test_a_size_is_requested_once_a_day_and_a_new_one_at_the_next_run(read
     assert await reading.price(NOW + 2 * HOUR, place=("westeurope", "standard_d8s_v5")) == "0.4"
     assert await reading.run(NOW + 24 * HOUR) == 1
     assert (await reading.problem(), (await reading.stores.prices.load_status("USD")).as_of) == ("", NOW + 24 * HOUR)
+
+
+async def test_a_size_is_requested_for_a_pool_that_was_deleted_before_the_next_run(reading: Reading) -> None:
+    reading.server.replies = [page(*USUAL, row(0.4, armSkuName="Standard_D8s_v5"))]
+    await reading.run(NOW)
+    units = {usage_days.NodeKind("standard_d8s_v5", dedicated=True): {"idle": 60_000}}
+    pool = usage_days.PoolDay("Brief", 1, "westeurope", "linux", "none", units)
+    day = usage_days.UsageDay(to_milliseconds(NOW) // usage_days.DAY, to_milliseconds(NOW), pools={"brief": pool})
+    await reading.stores.usage_days.save(reading.account.key, day)
+    assert await reading.run(NOW + HOUR) == 1
+    assert await reading.price(NOW + HOUR, place=("westeurope", "standard_d8s_v5")) == "0.4"
 
 
 async def test_a_failing_list_keeps_known_prices_and_says_since_when(reading: Reading) -> None:
