@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
+from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from local.azurite import StorageAddresses
 from local.batch_emulator.core.stamps import SECOND
@@ -146,3 +147,15 @@ async def begin_anew(world: World, poll_seconds: int = 60) -> None:
     if (found["enabled"], found["pollSeconds"]) != (True, poll_seconds):
         rate = "null" if poll_seconds == 60 else str(poll_seconds)
         await world.put("accounts/demo/monitoring", f'{{"enabled": true, "pollSeconds": {rate}}}'.encode())
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def container(azurite: StorageAddresses) -> AsyncIterator[ContainerClient]:
+    """Yields the container of telemetry, and deletes its blobs at the end, as other tests count them."""
+    async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
+        opened = service.get_container_client(os.environ["TELEMETRY_CONTAINER"])
+        if not await opened.exists():
+            await opened.create_container()
+        yield opened
+        async for blob in opened.list_blobs():
+            await opened.delete_blob(blob.name)

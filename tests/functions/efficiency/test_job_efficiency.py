@@ -1,15 +1,11 @@
 """A job's efficiency through the app: what its measured tasks used of what their slots offer, with money."""
 
-import os
-from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+from azure.storage.blob.aio import ContainerClient
 
-from local.azurite import StorageAddresses
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 
@@ -17,17 +13,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 PATH = "accounts/demo/jobs/wasteful/efficiency"
 GIB = 1 << 30
 TASKS = 24
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def container(azurite: StorageAddresses) -> AsyncIterator[ContainerClient]:
-    async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
-        opened = service.get_container_client(os.environ["TELEMETRY_CONTAINER"])
-        if not await opened.exists():
-            await opened.create_container()
-        yield opened
-        async for blob in opened.list_blobs():  # other tests count the existing blobs
-            await opened.delete_blob(blob.name)
 
 
 async def staged(world: World, job: str, day: int, *, slots: int = 1) -> list[dict[str, Any]]:

@@ -1,15 +1,13 @@
 """Explanations name what the nodes of a job's pool reported, and say so where that can't be read."""
 
-import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+from azure.storage.blob.aio import ContainerClient
 
-from local.azurite import StorageAddresses
 from local.batch_emulator.core.stamps import stamp
 from shared.errors import StorageError
 from shared.services.events import event_queries
@@ -23,18 +21,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 @pytest_asyncio.fixture(loop_scope="session")
 async def world(_running: World) -> World:
     return await emptied(_running)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def container(azurite: StorageAddresses) -> AsyncIterator[ContainerClient]:
-    """Yields the container of telemetry, and deletes its blobs at the end."""
-    async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
-        opened = service.get_container_client(os.environ["TELEMETRY_CONTAINER"])
-        if not await opened.exists():
-            await opened.create_container()
-        yield opened
-        async for blob in opened.list_blobs():
-            await opened.delete_blob(blob.name)
 
 
 async def report(

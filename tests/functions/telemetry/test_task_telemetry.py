@@ -1,14 +1,12 @@
 """A task's telemetry through the app: its node's measurements during the run, and none from before or after."""
 
 import os
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from azure.batch import models
-from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+from azure.storage.blob.aio import ContainerClient
 
 from local.azurite import StorageAddresses
 from local.batch_emulator.core.stamps import stamp
@@ -19,17 +17,6 @@ from tests.functions.conftest import World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 MINUTE = timedelta(minutes=1)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def container(azurite: StorageAddresses) -> AsyncIterator[ContainerClient]:
-    async with BlobServiceClient.from_connection_string(azurite.connection_string) as service:
-        opened = service.get_container_client(os.environ["TELEMETRY_CONTAINER"])
-        if not await opened.exists():
-            await opened.create_container()
-        yield opened
-        async for blob in opened.list_blobs():  # other tests count the existing blobs
-            await opened.delete_blob(blob.name)
 
 
 def now(world: World) -> datetime:
