@@ -7,10 +7,10 @@ too many runs to show each, `RunStatistics` finds the busiest nodes, and `timeli
 second pass.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import NamedTuple
+from itertools import compress, islice
+from typing import Any, NamedTuple
 
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.tasks.tasks import RUNNING
@@ -87,12 +87,17 @@ class Timeline:
     aggregated: bool
 
 
-def runs_of(leaf: Leaf, places: range) -> Iterator[Run]:
-    """Yields the runs of the tasks at a range of positions in a leaf; tasks that never ran have none."""
+def runs_of(leaf: Leaf, places: range, *, without: Collection[int] = ()) -> Iterator[Run]:
+    """Yields the runs of the tasks at a range of positions in a leaf; tasks that never ran have none.
+
+    It decodes columns of the whole leaf, so positions to leave out are given in one call, in a set if they are many.
+    """
     names = ("start", "id", "end", "transition", "state", "result", "slots", "node")
-    rows = zip(*map(leaf.column, names), strict=True)
+    rows: Iterable[Any] = islice(zip(*map(leaf.column, names), strict=True), places.start, places.stop)
+    if without:
+        rows = compress(rows, (at not in without for at in places))
     made = tuple.__new__  # faster, as a leaf has thousands
-    for start, name, end, transition, state, result, slots, node in islice(rows, places.start, places.stop):
+    for start, name, end, transition, state, result, slots, node in rows:
         if start:
             ended = None if state == RUNNING else max(start, end or transition)
             yield made(Run, (start, name, ended, result, slots, node))

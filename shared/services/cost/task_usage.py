@@ -91,10 +91,7 @@ class TaskUsageReader:
             wanted = _ran_since(hours.start * HOUR)
             async with aclosing(self.leaves.slices(self.account.id, job.facts.id, wanted=wanted)) as slices:
                 async for part in slices:
-                    if left:
-                        self._add_part(found, job.key, part, left, gone)
-                    else:
-                        self._take(found, job.key, _until(runs_of(part.leaf, part.places), gone))
+                    self._add_part(found, job.key, part, left, gone)
         except (CacheConflictError, NotFoundError, UnreadableError) as error:
             _LOG.warning("The usage of %s in %s lacks tasks: %s", job.facts.id, self.account.id, error)
         self._add_rest(found, job.key, left, gone)
@@ -106,10 +103,8 @@ class TaskUsageReader:
         places = [at for at in part.places if part.leaf.keys[at] in left]
         for at, task in zip(places, part.leaf.rows(places), strict=True):
             self._add_attempts(found, job, left.pop(part.leaf.keys[at]), task, gone)
-        begin = part.places.start
-        for at in (*places, part.places.stop):
-            self._take(found, job, _until(runs_of(part.leaf, range(begin, at)), gone))
-            begin = at + 1
+        rest = runs_of(part.leaf, part.places, without=frozenset(places))
+        self._take(found, job, _until(rest, gone))
 
     def _take(self, found: "_Found", job: str, runs: Iterable[Run]) -> None:
         """Adds the runs of tasks without events; of those that may take place on several nodes, only notes them."""

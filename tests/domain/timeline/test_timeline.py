@@ -177,3 +177,8 @@ def test_a_task_that_left_its_node_without_an_end_ran_until_it_changed_its_state
         Run(10, "a", 50, 0, 1, ("pool", "a")),
         Run(10, "b", None, 0, 1, ("", "")),
     ]
+
+
+def test_runs_of_some_places_are_left_out() -> None:
+    leaf = Leaf([Task(name, 3, start=1 + at, end=9, node=("pool", "a")) for at, name in enumerate("abcdef")])
+    assert [run.task for run in runs_of(leaf, range(1, 5), without={0, 2, 4, 5})] == ["b", "d"]

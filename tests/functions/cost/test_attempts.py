@@ -12,6 +12,7 @@ from local.azurite import StorageAddresses
 from local.batch_emulator.core.stamps import SECOND, stamp
 from local.batch_emulator.exports.log_writer import LogWriter
 from local.batch_emulator.http.usage import usage
+from shared.domain.leaves.leaves import Leaf
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 
@@ -191,3 +192,23 @@ async def test_a_job_that_was_seen_being_deleted_ran_until_that_began(world: Wor
     assert (await world.get("accounts/demo/jobs/leaving")).body["state"] == "deleting"
     true = _true(world, "Leaving")["deleted"]
     assert await _shown(world, "Leaving") == {"interrupted": pytest.approx(true, abs=3 * 2)}
+
+
+async def test_columns_of_tasks_are_decoded_as_often_however_many_tasks_have_events(
+    world: World, writer: LogWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded, column = Counter[int](), Leaf.column
+
+    def counted(leaf: Leaf, name: str) -> list[Any]:
+        decoded[len(leaf)] += 1
+        return column(leaf, name)
+
+    monkeypatch.setattr(Leaf, "column", counted)
+    await add_pool(world.batch, "decoded", nodes=4, slots=16)
+    for job, tasks in (("few-events", 7), ("many-events", 61)):
+        await add_job(world.batch, job, pool="decoded")
+        await add_tasks(world.batch, tasks, job=job, command="sleep 60")
+    await _pass(world, writer, 5)
+    decoded.clear()
+    assert (await _shown(world, "many-events"))["succeeded"] >= 61 * 60 / 16
+    assert decoded[61] == decoded[7] > 0
