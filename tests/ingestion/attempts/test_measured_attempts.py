@@ -150,3 +150,11 @@ async def test_task_groups_have_the_size_of_their_node(rig: TelemetryRig) -> Non
     await rig.append(*map(line, runs_of(2, 1)), name=blob_of("n2"))
     await (await rig.host()).run()
     assert (await measured(rig)).groups.keys() == {GroupKey("n", SIZE), GroupKey("n", "")}
+
+
+async def test_a_record_of_a_hostile_id_is_no_run_and_keeps_no_others_from_being_read(rig: TelemetryRig) -> None:
+    hostile = [runs_of(1, 1, job=job)[0] for job in ("J" * 2000, "é" * 300, "..\\\\/#?")]
+    await rig.append(ABOUT, *map(line, [*hostile, *runs_of(2, 2)]), name=blob_of("n1"))
+    await (await rig.host()).run()
+    assert (await measured(rig)).groups == groups_of(runs_of(2, 2))
+    assert len(await rows(rig)) == 4

@@ -6,12 +6,13 @@ Everything in a record is untrusted: a task on the node can write one as well.
 import math
 from typing import NamedTuple
 
+from shared.domain.core.keys import key_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric, Value
 
 _MEASUREMENT = "batchscope_task_attempt"
 _KIND = "task_kind"  # of tasks that Batch runs for jobs and nodes
-_MAX_ID, _MAX_SIZE = 256, 64  # characters
+_MAX_JOB_KEY, _MAX_TASK, _MAX_SIZE = 256, 64, 64  # characters: longer than those of any job, and Batch's limit of tasks
 _MAX_SECONDS = 253_402_300_799  # 9999-12-31
 _MAX_WHOLE = 1 << 53
 _THOUSAND = 1000
@@ -41,7 +42,7 @@ def attempt_of(metric: Metric, whose: Identity, vm_size: str) -> MeasuredAttempt
     """Returns the attempt of a record; None without job, task, start or duration, or of another kind of task."""
     start = int(whose.attempt) if whose.attempt.isascii() and whose.attempt.isdigit() else _MAX_SECONDS
     duration = _scaled(metric.fields.get("duration"), _THOUSAND)
-    is_named = 0 < len(whose.job) <= _MAX_ID and 0 < len(whose.task) <= _MAX_ID
+    is_named = 0 < len(key_of(whose.job)) <= _MAX_JOB_KEY and 0 < len(whose.task) <= _MAX_TASK
     if metric.name != _MEASUREMENT or metric.tags.get(_KIND) or not is_named or duration is None:
         return None
     if start >= _MAX_SECONDS:

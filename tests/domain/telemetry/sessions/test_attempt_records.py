@@ -32,7 +32,8 @@ def test_missing_figures_are_unknown() -> None:
         Identity("pool", "node", "", "Task", "1"), Identity("pool", "node", "Job", "", "1"),
         Identity("pool", "node", "Job", "Task", ""), Identity("pool", "node", "Job", "Task", "-1"),
         Identity("pool", "node", "Job", "Task", "9" * 20), Identity("pool", "node", "J" * 257, "Task", "1"),
-        Identity("pool", "node", "Job", "T" * 257, "1"),
+        Identity("pool", "node", "é" * 50, "Task", "1"),
+        Identity("pool", "node", "Job", "T" * 65, "1"),
     ],
 )  # fmt: skip
 def test_a_record_without_a_named_run_is_none(whose: Identity) -> None:
