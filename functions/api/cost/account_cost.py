@@ -57,17 +57,18 @@ class AccountCostQuery(Query):
 class CostSumAnswer(Answer):
     """Money and seconds of nodes by cost class.
 
-    `amount` is null where no time has a price, and where no usage is stored. It lacks `unpricedSeconds`, whose price
-    isn't known, and `uncertainAmount`, the price of time in which nobody watched. `wastedAmount` is that of failed,
-    retried and interrupted runs, idle nodes and slots, failed start tasks and unusable nodes. `sharedAmount` is a job's
-    share of time that no task held. `coreSeconds` are vCPUs times seconds of billed nodes, `busyCoreSeconds` those that
-    tasks held by their slots, both without nodes of sizes whose vCPUs aren't known.
+    `amount` is null where no time has a price, and where no usage is stored, and so are the amounts below. It lacks
+    `unpricedSeconds`, whose price isn't known, and `uncertainAmount`, the price of time in which nobody watched.
+    `wastedAmount` is that of failed, retried and interrupted runs, idle nodes and slots, failed start tasks and
+    unusable nodes. `sharedAmount` is a job's share of time that no task held. `coreSeconds` are vCPUs times seconds of
+    billed nodes, `busyCoreSeconds` those that tasks held by their slots, both without nodes of sizes whose vCPUs aren't
+    known.
     """
 
     amount: Decimal | None
-    wasted_amount: Decimal
-    shared_amount: Decimal
-    uncertain_amount: Decimal
+    wasted_amount: Decimal | None
+    shared_amount: Decimal | None
+    uncertain_amount: Decimal | None
     unpriced_seconds: float
     amounts: dict[str, Decimal]
     node_seconds: dict[str, float]
@@ -207,18 +208,23 @@ def cost_steps(group: CostGroup, wanted: CostRange) -> list[CostStepAnswer]:
 
 
 def cost_sum(found: CostSum, *, is_known: bool = True) -> CostSumAnswer:
-    """Returns sums; without stored usage their amount isn't known."""
+    """Returns sums; without stored usage their amounts aren't known."""
+    is_known &= found.amount is not None
     return CostSumAnswer(
-        amount=rounded(found.amount) if is_known and found.amount is not None else None,
-        wasted_amount=rounded(found.wasted),
-        shared_amount=rounded(found.shared),
-        uncertain_amount=rounded(found.uncertain),
+        amount=_if_known(found.amount, is_known=is_known),
+        wasted_amount=_if_known(found.wasted, is_known=is_known),
+        shared_amount=_if_known(found.shared, is_known=is_known),
+        uncertain_amount=_if_known(found.uncertain, is_known=is_known or found.uncertain > 0),
         unpriced_seconds=found.unpriced / 1000,
         amounts={name: rounded(amount) for name, amount in sorted(found.amounts.items())},
         node_seconds={name: time / 1000 for name, time in sorted(found.times.items())},
         core_seconds=found.core_time / 1000,
         busy_core_seconds=found.busy_core_time / 1000,
     )
+
+
+def _if_known(amount: Decimal | None, *, is_known: bool) -> Decimal | None:
+    return rounded(amount) if is_known and amount is not None else None
 
 
 def _table(report: CostReport) -> Iterator[CostLineAnswer]:

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from functions.api.cost.account_cost import cost_sum
 from local.batch_emulator.core.stamps import SECOND, stamp
 from local.batch_emulator.http.usage import usage
+from shared.domain.cost.cost_groups import CostSum
 from shared.services.tasks.leaf_reader import LeafReader, Slice
 from tests.emulator.support.staging import add_job, add_tasks
 from tests.functions.conftest import World
@@ -127,6 +129,16 @@ async def test_an_amount_of_days_without_usage_is_unknown(staged: World) -> None
     assert (found["asOf"], found["cost"]["amount"]) == (None, None)
     assert found["missingDays"] == ["2000-01-01", "2000-01-02"]
     assert (await _cost(staged, **{"from": today}))["cost"]["amount"] > 0
+
+
+async def test_amounts_of_time_without_a_price_are_unknown(staged: World) -> None:
+    idle, today = {"idle": 60_000}, (await _cost(staged))["cost"]
+    found = cost_sum(CostSum(defaultdict(int, idle), unpriced=60_000))
+    amounts = (found.amount, found.wasted_amount, found.shared_amount, found.uncertain_amount)
+    assert (amounts, found.unpriced_seconds) == ((None,) * 4, 60)
+    assert (today["amount"] > today["wastedAmount"] > 0, today["uncertainAmount"]) == (True, 0)
+    unwatched = cost_sum(CostSum(unpriced=1, uncertain=Decimal(2)))
+    assert (unwatched.amount, unwatched.uncertain_amount) == (None, Decimal(2))
 
 
 async def test_money_is_node_seconds_times_the_emulators_price_and_every_grouping_has_the_same_sum(

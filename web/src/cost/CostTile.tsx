@@ -44,14 +44,14 @@ export function CostTile({ cost, days, summary }: TileProps) {
         />
         <KeyFigure
           name="Wasted"
-          value={isKnown ? formatMoney(microsOf(sum.wastedAmount), currency) : null}
-          detail={sum.amount ? `${shareText(sum.wastedAmount, sum.amount)} of the total` : ""}
+          value={isKnown ? formatMoney(microsOf(sum.wastedAmount ?? 0), currency) : null}
+          detail={sum.amount ? `${shareText(sum.wastedAmount ?? 0, sum.amount)} of the total` : ""}
         />
         <KeyFigure name="Without price" value={asOf && hoursText(sum.unpricedSeconds)} detail="of nodes, in no amount" />
       </dl>
       <p class="soft" data-testid="cost-basis">
         Estimated from list prices, or your own where you set them; not the bill. Days are those of UTC.{" "}
-        {sum.uncertainAmount > 0 && `Time that nobody watched costs up to ${amountText(sum.uncertainAmount, currency)} more. `}
+        {sum.uncertainAmount !== null && sum.uncertainAmount > 0 && `Time that nobody watched costs up to ${amountText(sum.uncertainAmount, currency)} more. `}
         {missingText([...cost.missingDays, ...(summary?.missingDays ?? [])])}
       </p>
     </article>

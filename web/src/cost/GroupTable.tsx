@@ -53,9 +53,9 @@ function GroupRow({ group: { name, cost: sum }, cost: { account, currency, group
       </th>
       <Cell label="" text={amountText(sum.amount, currency)} isStrong />
       <Cell label="share " text={shareText(sum.amount ?? 0, all.amount)} />
-      <Cell label="wasted " text={amountText(sum.wastedAmount, currency)} isZero={!sum.wastedAmount} />
-      {hasShares(groupBy) && <Cell label="shared " text={amountText(sum.sharedAmount, currency)} isZero={!sum.sharedAmount} />}
-      <Cell label="not watched " text={amountText(sum.uncertainAmount, currency)} isZero={!sum.uncertainAmount} />
+      <Cell label="wasted " text={amountText(sum.wastedAmount, currency)} isZero={sum.wastedAmount === 0} />
+      {hasShares(groupBy) && <Cell label="shared " text={amountText(sum.sharedAmount, currency)} isZero={sum.sharedAmount === 0} />}
+      <Cell label="not watched " text={amountText(sum.uncertainAmount, currency)} isZero={sum.uncertainAmount === 0} />
       <Cell label="nodes " text={hoursText(seconds)} isZero={!seconds} />
       <Cell label="without price " text={hoursText(sum.unpricedSeconds)} isZero={!sum.unpricedSeconds} />
     </tr>

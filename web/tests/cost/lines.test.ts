@@ -33,7 +33,10 @@ test("a job's line has its waste, its share and what isn't known, and no more wh
       "up to $2.00 more, not watched, 2 h of nodes without a price.",
   );
   assert.equal(
-    jobCostText({ ...JOB, cost: { ...sum({}), amount: null, unpricedSeconds: 3600 } }),
+    jobCostText({
+      ...JOB,
+      cost: { ...sum({}), amount: null, wastedAmount: null, sharedAmount: null, uncertainAmount: null, unpricedSeconds: 3600 },
+    }),
     "Cost so far isn't known: 1 h of nodes without a price.",
   );
   assert.equal(

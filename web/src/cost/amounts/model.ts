@@ -18,11 +18,11 @@ export type Sharing = (typeof SHARINGS)[number];
 export interface CostSum {
   /** Null where no time has a price; without unpriced and uncertain time. */
   amount: number | null;
-  wastedAmount: number;
+  wastedAmount: number | null;
   /** A job's share of time that no task held. */
-  sharedAmount: number;
+  sharedAmount: number | null;
   /** The price of time in which nobody watched. */
-  uncertainAmount: number;
+  uncertainAmount: number | null;
   unpricedSeconds: number;
   amounts: Record<string, number>;
   nodeSeconds: Record<string, number>;

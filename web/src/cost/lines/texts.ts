@@ -19,9 +19,10 @@ export function totalDetails({ cost, currency }: NamedCost): string {
 /** "Cost so far $12.00: $3.00 wasted, $1.00 as its share of time that no task held.", then a task's and the forecast. */
 export function jobCostText(job: JobCost): string {
   const { cost, currency, task, forecast } = job;
+  const shared = cost.sharedAmount ?? 0;
   const parts = [
     ...wasteOf(cost, currency),
-    ...(cost.sharedAmount > 0 ? [`${amountText(cost.sharedAmount, currency)} as its share of time that no task held`] : []),
+    ...(shared > 0 ? [`${amountText(shared, currency)} as its share of time that no task held`] : []),
     ...doubtsOf(cost, currency),
   ];
   const [mean, p95] = [task?.mean, task?.p95].map((each) => amountText(each ?? null, currency));
@@ -64,12 +65,12 @@ export function poolCostText(pool: PoolCost): string {
 }
 
 function wasteOf({ amount, wastedAmount }: CostSum, currency: string): string[] {
-  return amount !== null && wastedAmount > 0 ? [`${amountText(wastedAmount, currency)} wasted`] : [];
+  return amount !== null && wastedAmount !== null && wastedAmount > 0 ? [`${amountText(wastedAmount, currency)} wasted`] : [];
 }
 
 function doubtsOf({ uncertainAmount, unpricedSeconds }: CostSum, currency: string): string[] {
   return [
-    ...(uncertainAmount > 0 ? [`up to ${amountText(uncertainAmount, currency)} more, not watched`] : []),
+    ...(uncertainAmount !== null && uncertainAmount > 0 ? [`up to ${amountText(uncertainAmount, currency)} more, not watched`] : []),
     ...(unpricedSeconds > 0 ? [`${hoursText(unpricedSeconds)} of nodes without a price`] : []),
   ];
 }
