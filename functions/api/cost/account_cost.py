@@ -104,13 +104,14 @@ class UnpricedAnswer(Answer):
 
 
 class CostLineAnswer(SpanAnswer):
-    """The table columns: a line for each group, step and cost class."""
+    """The table columns: a line for each group, step and cost class; `amount` lacks `unpricedSeconds` of `seconds`."""
 
     group: str
     cost_class: str
     amount: Decimal | None
     currency: str
     seconds: float
+    unpriced_seconds: float
 
 
 class AccountCostAnswer(SpanAnswer):
@@ -240,6 +241,7 @@ def _table(report: CostReport) -> Iterator[CostLineAnswer]:
                     amount=None if amount is None else rounded(amount),
                     currency=report.currency,
                     seconds=time / 1000,
+                    unpriced_seconds=found.unpriced_times.get(cost_class, 0) / 1000,
                 )
 
 

@@ -39,7 +39,7 @@ _vcpus_of = lru_cache(maxsize=1024)(vcpus_of)
 
 @dataclass(slots=True)
 class CostSum:
-    """Sums over lines: milliseconds of nodes and money by cost class, and milliseconds that have no price.
+    """Sums over lines: milliseconds of nodes, money, and milliseconds that have no price, by cost class.
 
     `shared` is the part of the money that is a job's share of time that no task held. Money of unwatched time is in
     `uncertain` alone, as it is unknown whether there was a machine. `core_time` are milliseconds of vCPUs of billed
@@ -50,7 +50,7 @@ class CostSum:
     amounts: defaultdict[str, Decimal] = field(default_factory=lambda: defaultdict(Decimal))
     shared: Decimal = Decimal(0)
     uncertain: Decimal = Decimal(0)
-    unpriced: int = 0
+    unpriced_times: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     core_time: int = 0
     busy_core_time: int = 0
 
@@ -62,7 +62,7 @@ class CostSum:
             if name in _BUSY:
                 self.busy_core_time += time * vcpus
         if amount is None:
-            self.unpriced += time
+            self.unpriced_times[name] += time
         elif name == _UNCERTAIN:
             self.uncertain += amount
         elif name not in UNBILLED:
@@ -78,9 +78,15 @@ class CostSum:
             self.amounts[name] += amount
         self.shared += other.shared
         self.uncertain += other.uncertain
-        self.unpriced += other.unpriced
+        for name, time in other.unpriced_times.items():
+            self.unpriced_times[name] += time
         self.core_time += other.core_time
         self.busy_core_time += other.busy_core_time
+
+    @property
+    def unpriced(self) -> int:
+        """The milliseconds without a price."""
+        return sum(self.unpriced_times.values())
 
     @property
     def amount(self) -> Decimal | None:

@@ -35,3 +35,4 @@ def test_costs_of_pools_and_of_jobs_add_up_to_the_day() -> None:
     assert {pool: one.amount for pool, one in found.pools.items()} == {"P1": Decimal("0.3"), "P2": Decimal("0.1")}
     assert {job: one.amount for job, one in found.jobs.items()} == {"A": Decimal("0.225"), "B": Decimal("0.075")}
     assert (found.total.unpriced, found.pools["P2"].unpriced, found.total.wasted) == (_HOUR, _HOUR, Decimal("0.1"))
+    assert found.total.unpriced_times == {"idle": _HOUR}

@@ -41,7 +41,7 @@ def test_no_task_has_a_cost_before_ten_completed_or_without_a_price(amounts: dic
 def test_no_task_has_a_cost_where_part_of_the_jobs_time_has_no_price() -> None:
     found, runs = _sum(succeeded="20"), Histogram.of([5] * 20)
     assert task_cost(found, TaskCounts(completed=20), runs) is not None
-    found.unpriced = 1
+    found.unpriced_times["idle"] = 1
     assert task_cost(found, TaskCounts(completed=20), runs) is None
 
 

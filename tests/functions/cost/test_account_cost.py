@@ -133,11 +133,11 @@ async def test_an_amount_of_days_without_usage_is_unknown(staged: World) -> None
 
 async def test_amounts_of_time_without_a_price_are_unknown(staged: World) -> None:
     idle, today = {"idle": 60_000}, (await _cost(staged))["cost"]
-    found = cost_sum(CostSum(defaultdict(int, idle), unpriced=60_000))
+    found = cost_sum(CostSum(defaultdict(int, idle), unpriced_times=defaultdict(int, idle)))
     amounts = (found.amount, found.wasted_amount, found.shared_amount, found.uncertain_amount)
     assert (amounts, found.unpriced_seconds) == ((None,) * 4, 60)
     assert (today["amount"] > today["wastedAmount"] > 0, today["uncertainAmount"]) == (True, 0)
-    unwatched = cost_sum(CostSum(unpriced=1, uncertain=Decimal(2)))
+    unwatched = cost_sum(CostSum(unpriced_times=defaultdict(int, idle), uncertain=Decimal(2)))
     assert (unwatched.amount, unwatched.uncertain_amount) == (None, Decimal(2))
 
 
@@ -214,7 +214,7 @@ async def test_a_table_has_a_line_for_each_group_day_and_class(staged: World) ->
     answer = await staged.get(f"accounts/demo/cost?groupBy=class&from={since}&format=csv")
     rows = list(csv.DictReader(io.StringIO(answer.body)))
     assert {row["group"]: float(row["seconds"]) for row in rows} == found["cost"]["nodeSeconds"]
-    assert {row["currency"] for row in rows} == {"USD"}
+    assert {(row["currency"], row["unpricedSeconds"]) for row in rows} == {("USD", "0.0")}
 
 
 @pytest.mark.parametrize(
