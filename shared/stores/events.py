@@ -6,6 +6,7 @@ of a node, or a change of a pool's settings: the key follows from the event alon
 stays. `o<incarnation>` is a blob's checkpoint (shared/stores/blobs/checkpoints.py).
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -62,6 +63,7 @@ class EventStore:
                 found = []
             minute = _minute(row)
             found += events_of(row["ids"], json_of(row, "events"))
+            await asyncio.sleep(0)  # others on the event loop go on, as a response has thousands of events
         if found:
             yield minute, found
 

@@ -4,10 +4,12 @@ Cached tasks show the latest run of each; events show earlier ones, and runs of 
 are read once for all days, in one range.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import batched
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import key_of
@@ -35,6 +37,7 @@ LOOK_BACK = timedelta(hours=6) // timedelta(milliseconds=1)
 _FRESH = timedelta(minutes=5) // timedelta(milliseconds=1)
 """For so long a task that started may be missing in the cache, as no poll has seen it yet."""
 _DELETING = "deleting"
+_AT_ONCE = 200  # events, or tasks with events, after which others on the event loop go on, such as HTTP functions
 _MAX_EVENTS = 200_000  # of runs that one run of housekeeping keeps in memory for an account
 
 
@@ -48,7 +51,9 @@ async def read_run_events(store: EventStore | None, account_key: str, first_hour
         return found
     first, last = (first_hour * HOUR - LOOK_BACK) // MINUTE, now // MINUTE + 1
     async for minute, events in store.minutes(account_key, first, last):
-        found.take(events)
+        for some in batched(events, _AT_ONCE, strict=False):
+            found.take(some)
+            await asyncio.sleep(0)
         if found.count > _MAX_EVENTS and minute > first:
             _LOG.warning("Events of runs before %s are left out of usage.", from_milliseconds(minute * MINUTE))
             break
@@ -80,8 +85,8 @@ class TaskUsageReader:
             if _may_have_run(job, hours) or self.events.has_since(job.key, since):
                 await self._add_job(found, job, self.events.of_job(job.key), hours)
         for key in self.events.jobs.keys() - {job.key for job in jobs}:
-            self._add_rest(found, key, self.events.of_job(key), None)
-        found.add_bounded()
+            await self._add_rest(found, key, self.events.of_job(key), None)
+        await found.add_bounded()
         for job_key, run in found.long:
             usage.add(job_key, run, outcome_of(run), await self.long_runs.instances(job_key, run))
 
@@ -91,20 +96,21 @@ class TaskUsageReader:
             wanted = _ran_since(hours.start * HOUR)
             async with aclosing(self.leaves.slices(self.account.id, job.facts.id, wanted=wanted)) as slices:
                 async for part in slices:
-                    self._add_part(found, job.key, part, left, gone)
+                    await self._add_part(found, job.key, part, left, gone)
         except (CacheConflictError, NotFoundError, UnreadableError) as error:
             _LOG.warning("The usage of %s in %s lacks tasks: %s", job.facts.id, self.account.id, error)
-        self._add_rest(found, job.key, left, gone)
+        await self._add_rest(found, job.key, left, gone)
 
-    def _add_part(
+    async def _add_part(
         self, found: "_Found", job: str, part: Slice, left: dict[str, list[RunEvent]], gone: int | None
     ) -> None:
         """Adds the runs of a leaf's tasks, those with events apart; takes these events out of `left`."""
         places = [at for at in part.places if part.leaf.keys[at] in left]
-        for at, task in zip(places, part.leaf.rows(places), strict=True):
+        async for at, task in _with_pauses(zip(places, part.leaf.rows(places), strict=True)):
             self._add_attempts(found, job, left.pop(part.leaf.keys[at]), task, gone)
         rest = runs_of(part.leaf, part.places, without=frozenset(places))
         self._take(found, job, _until(rest, gone))
+        await asyncio.sleep(0)
 
     def _take(self, found: "_Found", job: str, runs: Iterable[Run]) -> None:
         """Adds the runs of tasks without events; of those that may take place on several nodes, only notes them."""
@@ -114,9 +120,9 @@ class TaskUsageReader:
             runs = (run for run in known if not self.long_runs.concerns(run, found.since))
         found.usage.take(job, runs)
 
-    def _add_rest(self, found: "_Found", job: str, left: TaskEvents, gone: int | None) -> None:
+    async def _add_rest(self, found: "_Found", job: str, left: TaskEvents, gone: int | None) -> None:
         """Adds the runs of tasks that aren't cached."""
-        for events in left.values():
+        async for events in _with_pauses(left.values()):
             self._add_attempts(found, job, events, None, gone)
 
     def _add_attempts(
@@ -150,9 +156,19 @@ class _Found:
         if not is_bounded:
             self.usage.add(job, run, outcome, instances)
 
-    def add_bounded(self) -> None:
-        for job, run, outcome, instances in self.nodes.bounded():
-            self.usage.add(job, run, outcome, instances)
+    async def add_bounded(self) -> None:
+        for some in self.nodes.bounded():
+            for job, run, outcome, instances in some:
+                self.usage.add(job, run, outcome, instances)
+            await asyncio.sleep(0)
+
+
+async def _with_pauses[T](items: Iterable[T]) -> AsyncIterator[T]:
+    """Yields items; between some of them others on the event loop go on."""
+    for some in batched(items, _AT_ONCE, strict=False):
+        for one in some:
+            yield one
+        await asyncio.sleep(0)
 
 
 def _gone(job: Job) -> int | None:

@@ -4,6 +4,7 @@ A day is made from what is stored, so making it once more gives the same. What i
 before: hours before a ledger begins, and jobs and tasks that were deleted since.
 """
 
+import asyncio
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -102,7 +103,10 @@ class UsageRollups:
         pools = [await self._dated(one, events) for one in pools]
         facts = {one.key: one.pool.facts for one in pools if one.pool}
         long_runs = LongRuns(self._events, account.key, facts, first * HOUR - LOOK_BACK)
-        nodes = {one.key: one.known() for one in pools}
+        nodes = dict[str, KnownNodes]()
+        for one in pools:
+            nodes[one.key] = one.known()
+            await asyncio.sleep(0)  # others on the event loop go on, as thousands of nodes take a moment
         reader = TaskUsageReader(self._leaves, account, events, facts, nodes, to_milliseconds(now), long_runs)
         known, tags = [one.pool for one in pools if one.pool], await self._labels.tags(account)
         for before in open_days:
@@ -149,8 +153,9 @@ class UsageRollups:
         for one in pools:
             usage = usages[one.key]
             if one.stored.usage and usage:
-                total = one.stored.usage.total(one.stored.nodes, one.as_of)
-                new = usage_by_hour(total, tasks.pools.get(one.key, {}), before.day, usage.slots_per_node)
+                new = usage_by_hour(
+                    reader.nodes[one.key].hours, tasks.pools.get(one.key, {}), before.day, usage.slots_per_node
+                )
                 hours[one.key] = kept_hours(before, one.key, new, one.stored.usage.known_since(one.as_of))
                 found[one.key] = replace(usage, units=summed(hours[one.key].values()))
         return replace(

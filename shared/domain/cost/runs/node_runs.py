@@ -7,6 +7,7 @@ several runs it is the one that would end first if it took as long as others of 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from shared.domain.cost.busy_nodes import Outcome
@@ -49,29 +50,36 @@ class NodeRuns:
         one = _NodeRun(job, run, max(end, run.start + 1), outcome, is_bounded, instances, expected)
         self._runs[run.node[0]].append(one)
 
-    def bounded(self) -> Iterator[tuple[str, Run, Outcome, int]]:
-        """Yields jobs, bounded runs, outcomes and instances; runs end early where their node or pool shows it."""
+    def bounded(self) -> Iterator[list[tuple[str, Run, Outcome, int]]]:
+        """Yields jobs, bounded runs, outcomes and instances; runs end early where their node or pool shows it.
+
+        Each list has those of a node, or of a pool, and takes a moment to make.
+        """
         for pool_id, runs in self._runs.items():
             if not any(one.is_bounded for one in runs):
                 continue
             pool = self._pools(pool_id)
-            for one in _ended(runs, pool) if pool else runs:
-                if one.is_bounded:
-                    end = one.end if one.run.end is None else min(one.end, one.run.end)
-                    yield one.job, one.run._replace(end=end), one.outcome, one.instances
+            for some in _ended(runs, pool) if pool else (runs,):
+                yield [_bounded(one) for one in some if one.is_bounded]
 
 
-def _ended(runs: Sequence[_NodeRun], pool: KnownNodes) -> Iterator[_NodeRun]:
-    """Yields the runs of a pool; bounded ones end when others took their slots, or their nodes."""
+def _bounded(one: _NodeRun) -> tuple[str, Run, Outcome, int]:
+    end = one.end if one.run.end is None else min(one.end, one.run.end)
+    return one.job, one.run._replace(end=end), one.outcome, one.instances
+
+
+def _ended(runs: Sequence[_NodeRun], pool: KnownNodes) -> Iterator[Iterable[_NodeRun]]:
+    """Yields the runs of a pool, by node if it can; bounded ones end when others took their slots, or their nodes."""
     nodes = defaultdict[str, list[_NodeRun]](list)
     for one in runs:
         nodes[one.run.node[1]].append(one)
-    slots, by_slots = pool.slots_per_node or _NEVER, list[_NodeRun]()
-    for node, some in nodes.items():
-        by_slots.extend(_closed(some, lambda one: one.run.slots, lambda _: slots, pool.idle_since(node)))
+    slots = pool.slots_per_node or _NEVER
+    by_slots = (
+        _closed(some, lambda one: one.run.slots, lambda _: slots, pool.idle_since(node)) for node, some in nodes.items()
+    )
     if all(one.instances == 1 for one in runs):
-        return iter(by_slots)
-    return _closed(by_slots, lambda one: one.instances, pool.most_nodes)
+        return by_slots
+    return iter((_closed(list(chain.from_iterable(by_slots)), lambda one: one.instances, pool.most_nodes),))
 
 
 def _closed(

@@ -1,6 +1,7 @@
 """A run without a known end is over when its node would have more than its slots, at the latest at its bound."""
 
 from collections import Counter
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -25,7 +26,7 @@ def _retried(*runs: tuple[Run, Outcome], slots: int = 4) -> list[tuple[str, Run]
     nodes = NodeRuns(lambda pool: KnownNodes(slots if pool == "p" else 0, {}, {}))
     for number, (run, outcome) in enumerate(runs):
         nodes.add(str(number), run, outcome, is_bounded=outcome == "retried")
-    return sorted((job, run) for job, run, _, _ in nodes.bounded())
+    return sorted((job, run) for job, run, _, _ in chain.from_iterable(nodes.bounded()))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_nothing_is_over_earlier_on_nodes_whose_slots_are_unknown() -> None:
     nodes = NodeRuns(lambda _: None)
     for number in range(9):
         nodes.add(str(number), run, "retried", is_bounded=True)
-    assert {end.end for _, end, _, _ in nodes.bounded()} == {900_000}
+    assert {end.end for _, end, _, _ in chain.from_iterable(nodes.bounded())} == {900_000}
 
 
 def test_of_several_retried_runs_the_one_that_would_end_first_was_over() -> None:
@@ -74,7 +75,7 @@ def test_of_several_retried_runs_the_one_that_would_end_first_was_over() -> None
     for run, length in ((early, 500_000), (late, 200_000)):
         nodes.add("j", run, "retried", is_bounded=True, length=length)
     nodes.add("j", other, "succeeded")
-    assert [run for _, run, _, _ in nodes.bounded()] == [early, late._replace(end=400_000)]
+    assert [run for _, run, _, _ in chain.from_iterable(nodes.bounded())] == [early, late._replace(end=400_000)]
 
 
 def test_a_retried_run_was_over_when_its_node_was_idle() -> None:
@@ -83,7 +84,7 @@ def test_a_retried_run_was_over_when_its_node_was_idle() -> None:
     nodes = NodeRuns(lambda _: KnownNodes(4, {"a": node}, {}))
     for start in (100, 310, 700):
         nodes.add("j", _run(start, 900), "retried", is_bounded=True)
-    assert [(run.start, run.end) for _, run, _, _ in nodes.bounded()] == [
+    assert [(run.start, run.end) for _, run, _, _ in chain.from_iterable(nodes.bounded())] == [
         (100_000, 300_000), (310_000, 600_000), (700_000, 900_000),
     ]  # fmt: skip
 
@@ -97,7 +98,7 @@ def test_a_retried_run_of_several_nodes_was_over_when_others_took_the_nodes_of_t
     nodes.add("j", _run(100, 900), "retried", 2, is_bounded=True)
     nodes.add("j", _run(200, 800, node=("p", "c")), "succeeded")
     nodes.add("j", _run(400, 800, node=_B), "succeeded", instances)
-    assert [run.end for _, run, _, _ in nodes.bounded()] == [end * 1000]
+    assert [run.end for _, run, _, _ in chain.from_iterable(nodes.bounded())] == [end * 1000]
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60), st.integers(1, 2), st.booleans()), max_size=12))
