@@ -1,8 +1,8 @@
-"""Measures the cost of a round over pools while nodes change, beside reading the same pages.
+"""Measures the cost of a round over pools while nodes change, and of the hourly roll-up of their usage.
 
 The app's rounds run in a separate process against the Batch emulator on loopback and a real Azurite. "Reading" is the
 SDK client's `send_request` and `orjson.loads` of that round's requests, in the same process. CPU is that process's, so
-other load on the machine matters little.
+other load on the machine matters little. Roll-ups are of tasks that tables have already, beside reading these.
 """
 
 import json
@@ -19,6 +19,8 @@ MEASURED_PATHS = ("functions", "shared/domain", "shared/services", "shared/store
 _QUICK, _FULL = 10, 100  # pools
 _NODES, _SHARE = 50, 0.05
 _BAR, _LEDGERS = 3, 0.05
+_TASKS, _JOBS = 50_000, 100  # of roll-ups: tasks with events in one job, and jobs that share a tenth of these
+_ROLL_UP, _ROLL_UP_OF_JOBS, _GROWTH, _OTHERS_WAIT = 9, 3, 1.2, 150  # the last in milliseconds
 
 
 @contextmanager
@@ -73,12 +75,32 @@ def _rounds(cases: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
             yield row(ledgers, found["ledgers"], "s CPU", other=(found["round"], "the round"), bar=_LEDGERS)
 
 
+def _roll_ups(tasks: int) -> Iterator[dict[str, Any]]:
+    """Yields rows for the roll-up of a day's usage: of one job, beside a tenth of its tasks, and of many jobs."""
+    tenth = tasks // 10
+    with running_storage() as storage:
+        one, part = _rolled_up(storage, 1, tasks), _rolled_up(storage, 1, tenth)
+        many = _rolled_up(storage, _JOBS, tenth // _JOBS)
+    name, all_of_them = f"roll-up of usage, a job of {tasks:,} tasks with events", "reading the same events and tasks"
+    yield row(name, one["rollUp"], "s CPU", other=(one["reading"], all_of_them), bar=_ROLL_UP)
+    yield row(name, one["rollUp"], "s CPU", other=(10 * part["rollUp"], f"ten times {tenth:,} tasks"), bar=_GROWTH)
+    yield row("longest wait of others for this roll-up", 1000 * one["longest"], "ms CPU", bar=_OTHERS_WAIT)
+    name = f"roll-up of usage, {_JOBS} jobs with {tenth:,} tasks"
+    yield row(name, many["rollUp"], "s CPU", other=(many["reading"], all_of_them), bar=_ROLL_UP_OF_JOBS)
+    yield row(f"{name}, requests to tables for a job", many["requests"] / _JOBS, "requests")
+
+
+def _rolled_up(storage: str, jobs: int, tasks: int) -> dict[str, Any]:
+    print(f"roll-up of usage, {jobs} jobs of {tasks:,} tasks", file=sys.stderr, flush=True)
+    return measured_by("rollups_app", json.dumps({"storage": storage, "jobs": jobs, "tasks": tasks}))
+
+
 def main() -> int:
     """Returns 1 if a bar is missed."""
     parser = bench_parser("pools", __doc__)
     parser.add_argument("--quick", action="store_true", help=f"{_QUICK} pools; bars are for {_FULL}")
     options = parser.parse_args()
-    rows = measure(_QUICK if options.quick else _FULL)
+    rows = [*measure(_QUICK if options.quick else _FULL), *_roll_ups(_TASKS // 10 if options.quick else _TASKS)]
     return show("pools", rows, options.json)
 
 
