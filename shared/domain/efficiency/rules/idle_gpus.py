@@ -6,7 +6,7 @@ from shared.domain.findings.thresholds import MAX_IDLE_GPUS
 
 
 def idle_gpus(e: EfficiencyEvidence) -> Finding | None:
-    """Returns the finding on a job whose nodes have GPUs, of which 95 % of the tasks used at most 5 %.
+    """Returns the finding on a job whose nodes have GPUs, where 95 % of the tasks used at most 5 % of theirs.
 
     The agent writes figures of GPUs only for runs that held memory of one.
     """

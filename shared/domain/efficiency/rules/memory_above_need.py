@@ -8,7 +8,7 @@ from shared.domain.findings.thresholds import MEMORY_FAR_ABOVE
 
 
 def memory_above_need(e: EfficiencyEvidence) -> Finding | None:
-    """Returns the finding on a job of which 95 % of the tasks used at most 40 % of the memory of their slots.
+    """Returns the finding on a job where 95 % of the tasks used at most 40 % of their slots' memory.
 
     It isn't named where neither more slots nor another VM size would help.
     """

@@ -7,7 +7,7 @@ from shared.domain.findings.thresholds import MEMORY_NEAR
 
 
 def memory_near_limit(e: EfficiencyEvidence) -> Finding | None:
-    """Returns the finding on a job of which one task in twenty reached 90 % of the memory of its slots."""
+    """Returns the finding on a job where one task in twenty reached 90 % of its slots' memory."""
     memory, offered = e.enough("memory"), e.offer.memory
     if memory is None or not offered or memory.quantile(95) < MEMORY_NEAR * offered:
         return None

@@ -9,7 +9,7 @@ _SEVERAL = 2
 
 
 def one_busy_core(e: EfficiencyEvidence) -> Finding | None:
-    """Returns the finding on a job whose slots offer two cores or more, of which tasks keep one busy on average."""
+    """Returns the finding on a job whose slots offer two cores or more, where tasks keep one busy on average."""
     cores, offered = e.enough("cores"), e.offer.cores
     if cores is None or offered is None or offered < _SEVERAL:
         return None

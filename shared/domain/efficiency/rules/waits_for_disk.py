@@ -9,7 +9,7 @@ _MEBI = 1 << 20
 
 
 def waits_for_disk(e: EfficiencyEvidence) -> Finding | None:
-    """Returns the finding on a job of which half of the tasks kept under 0.3 cores busy and moved 50 MiB/s or more."""
+    """Returns the finding on a job where half of the tasks kept under 0.3 cores busy and moved 50 MiB/s or more."""
     cores, rate = e.enough("cores"), e.enough("diskRate")
     if cores is None or rate is None:
         return None
