@@ -17,7 +17,6 @@ from shared.domain.timeline.timeline import Node, Run
 _SAME = 60_000  # milliseconds between two stamps of one start
 _CLOSE = 2_000  # at most that, whichever the number of retries is
 _WAITING = frozenset((ACTIVE, PREPARING))
-_ORDER = {"end": 0, "requeue": 0, "start": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ def least_length(runs: Iterable[tuple[Run, Outcome]]) -> int:
 def _of_events(events: Iterable[RunEvent]) -> list[_Attempt]:
     """Returns the runs that events show."""
     found = list[_Attempt]()
-    for event in sorted(events, key=lambda each: (each.at, _ORDER[each.step])):
+    for event in sorted(events, key=_order):
         if event.step == "start":
             found.append(_begun(event, event.start or event.at))
         elif found and _is_about(event, found[-1]):
@@ -67,6 +66,11 @@ def _of_events(events: Iterable[RunEvent]) -> list[_Attempt]:
         elif event.start:
             found.append(_closed(_begun(event, event.start), event))
     return found
+
+
+def _order(event: RunEvent) -> tuple[int, int, bool]:
+    """Returns where an event stands among others: of those logged at one time, those of an earlier run come first."""
+    return event.at, event.start or (event.at if event.step == "start" else 0), event.step != "start"
 
 
 def _is_about(event: RunEvent, one: _Attempt) -> bool:

@@ -63,6 +63,13 @@ def test_runs_that_failed_are_retried_and_end_with_the_next_start() -> None:
     assert _runs(events[:1], task) == expected
 
 
+def test_a_run_without_length_is_one_run_and_the_next_start_at_that_moment_another() -> None:
+    events = [_started(10), RunEvent(_time(10) + 300, "end", _time(10), _time(10), SUCCESS, 0, 1, _A)]
+    assert _runs(events, None) == [(10, 10, "succeeded")]
+    requeued = [_started(10), _requeued(40), _started(40, _B)._replace(at=_time(40)), _ended(40, 60, _B)]
+    assert _runs(requeued, None) == [(10, 40, "interrupted"), (40, 60, "succeeded")]
+
+
 def test_a_requeue_ends_a_run_where_its_event_says_so() -> None:
     events = [_started(10), _requeued(40), _started(100, _B), _ended(100, 160, _B)]
     assert _runs(events, None) == [(10, 40, "interrupted"), (100, 160, "succeeded")]
