@@ -14,6 +14,7 @@ from typing import Any
 
 from shared.domain.core.keys import keys_of
 from shared.domain.leaves.leaf_counters import LeafCounters
+from shared.domain.leaves.run_ends import RunEnds
 from shared.domain.leaves.task_columns import TaskColumns
 from shared.domain.packing.columns import DAMAGE, joined_parts, parts_of
 from shared.domain.tasks.tasks import Task, TaskCounts
@@ -34,11 +35,11 @@ class Leaf:
     """Up to a few thousand tasks, sorted by key, with unique ids.
 
     `moved` are the tasks that folds changed since the leaf was unpacked: their old and their new states, the latter
-    including added tasks. It is None where they are many, and for a leaf that wasn't unpacked. `counters` are stored
-    beside the leaf, and folds add to them.
+    including added tasks. It is None where they are many, and for a leaf that wasn't unpacked. `counters` and
+    `run_ends` are stored beside the leaf, and folds add to them.
     """
 
-    __slots__ = ("_columns", "_grew_until", "_packed", "counters", "keys", "moved")
+    __slots__ = ("_columns", "_grew_until", "_packed", "counters", "keys", "moved", "run_ends")
 
     def __init__(self, tasks: Iterable[Task] = (), *, columns: tuple[list[str], TaskColumns] | None = None) -> None:
         """Tasks must be sorted by key; `columns` are their keys and columns, in place of them."""
@@ -50,6 +51,7 @@ class Leaf:
         self._grew_until: int | None = None  # the index after the last inserted rows, if more will follow there
         self.moved: tuple[list[Task], list[Task]] | None = None
         self.counters = LeafCounters()
+        self.run_ends = RunEnds()
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -159,8 +161,9 @@ class Leaf:
         return leaf
 
     def _note_moved(self, known: dict[int, Task], added: Sequence[Task]) -> None:
-        """Updates `moved` and `counters` before rows change."""
-        self.counters = self.counters.after(self._columns.steps(known), added)
+        """Updates `moved`, `counters` and `run_ends` before rows change."""
+        steps = self._columns.steps(known)
+        self.counters, self.run_ends = self.counters.after(steps, added), self.run_ends.after(steps, added)
         if self.moved is None or len(known) + len(added) > _FEW:
             self.moved = None
             return
@@ -206,7 +209,9 @@ class Leaf:
     def _part(self, start: int, stop: int) -> "Leaf":
         part = Leaf(columns=(self.keys[start:stop], self._columns.part(start, stop)))
         high = self.keys[stop] if stop < len(self.keys) else None
-        part.counters = self.counters.part("" if start == 0 else self.keys[start], high, is_first=start == 0)
+        low = "" if start == 0 else self.keys[start]
+        part.counters = self.counters.part(low, high, is_first=start == 0)
+        part.run_ends = self.run_ends.part(low, high)
         return part
 
     def _within(self, size: int) -> "list[Leaf]":

@@ -18,7 +18,7 @@ from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour, outcom
 from shared.domain.cost.runs.known_nodes import KnownNodes
 from shared.domain.cost.runs.node_runs import NodeRuns
 from shared.domain.cost.runs.run_events import RunEvent, RunEvents, TaskEvents, instances_of
-from shared.domain.cost.runs.task_attempts import attempts, least_length
+from shared.domain.cost.runs.task_attempts import attempts
 from shared.domain.jobs.jobs import Job
 from shared.domain.leaves.leaf_summaries import remembered
 from shared.domain.pools.pool_facts import PoolFacts
@@ -85,31 +85,31 @@ class TaskUsageReader:
             if _may_have_run(job, hours) or self.events.has_since(job.key, since):
                 await self._add_job(found, job, self.events.of_job(job.key), hours)
         for key in self.events.jobs.keys() - {job.key for job in jobs}:
-            await self._add_rest(found, key, self.events.of_job(key), None)
+            await self._add_rest(found, _KnownJob(key), self.events.of_job(key))
         await found.add_bounded()
         for job_key, run in found.long:
             usage.add(job_key, run, outcome_of(run), await self.long_runs.instances(job_key, run))
 
     async def _add_job(self, found: "_Found", job: Job, events: TaskEvents, hours: range) -> None:
-        gone, left = _gone(job), dict(events)
+        known, left = _KnownJob(job.key, _gone(job)), dict(events)
         try:
             wanted = _ran_since(hours.start * HOUR)
             async with aclosing(self.leaves.slices(self.account.id, job.facts.id, wanted=wanted)) as slices:
                 async for part in slices:
-                    await self._add_part(found, job.key, part, left, gone)
+                    known.ends.update(part.leaf.run_ends.times)
+                    await self._add_part(found, known, part, left)
         except (CacheConflictError, NotFoundError, UnreadableError) as error:
             _LOG.warning("The usage of %s in %s lacks tasks: %s", job.facts.id, self.account.id, error)
-        await self._add_rest(found, job.key, left, gone)
+        await self._add_rest(found, known, left)
 
-    async def _add_part(
-        self, found: "_Found", job: str, part: Slice, left: dict[str, list[RunEvent]], gone: int | None
-    ) -> None:
+    async def _add_part(self, found: "_Found", job: "_KnownJob", part: Slice, left: dict[str, list[RunEvent]]) -> None:
         """Adds the runs of a leaf's tasks, those with events apart; takes these events out of `left`."""
         places = [at for at in part.places if part.leaf.keys[at] in left]
         async for at, task in _with_pauses(zip(places, part.leaf.rows(places), strict=True)):
-            self._add_attempts(found, job, left.pop(part.leaf.keys[at]), task, gone)
+            key = part.leaf.keys[at]
+            self._add_attempts(found, job, key, left.pop(key), task)
         rest = runs_of(part.leaf, part.places, without=frozenset(places))
-        self._take(found, job, _until(rest, gone))
+        self._take(found, job.key, _until(rest, job.gone))
         await asyncio.sleep(0)
 
     def _take(self, found: "_Found", job: str, runs: Iterable[Run]) -> None:
@@ -120,26 +120,34 @@ class TaskUsageReader:
             runs = (run for run in known if not self.long_runs.concerns(run, found.since))
         found.usage.take(job, runs)
 
-    async def _add_rest(self, found: "_Found", job: str, left: TaskEvents, gone: int | None) -> None:
+    async def _add_rest(self, found: "_Found", job: "_KnownJob", left: TaskEvents) -> None:
         """Adds the runs of tasks that aren't cached."""
-        async for events in _with_pauses(left.values()):
-            self._add_attempts(found, job, events, None, gone)
+        async for key, events in _with_pauses(left.items()):
+            self._add_attempts(found, job, key, events, None)
 
     def _add_attempts(
-        self, found: "_Found", job: str, events: Sequence[RunEvent], task: Task | None, gone: int | None
+        self, found: "_Found", job: "_KnownJob", key: str, events: Sequence[RunEvent], task: Task | None
     ) -> None:
         instances = instances_of(events)
-        runs = list(attempts(events, task, self.now - _FRESH))
-        length = least_length(runs)
-        for run, outcome in runs:
+        runs = attempts(events, task, self.now - _FRESH, lambda retries: job.ends.get((key, retries)))
+        for run, outcome, is_bounded in runs:
             pool, node = run.node
             facts = self.pools.get(key_of(pool))
             known = run._replace(node=(facts.id if facts else pool, node))
-            (ended,) = _until((known,), gone)
+            (ended,) = _until((known,), job.gone)
             if run.end is None and ended.end is not None:
-                found.add(job, ended, "interrupted", instances, is_bounded=True, length=length)
+                found.add(job.key, ended, "interrupted", instances, is_bounded=True)
             else:
-                found.add(job, ended, outcome, instances, is_bounded=outcome == "retried", length=length)
+                found.add(job.key, ended, outcome, instances, is_bounded=is_bounded)
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownJob:
+    """A job by key, since when it has no running tasks, and ends of its retried runs by task key and retries."""
+
+    key: str
+    gone: int | None = None
+    ends: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +159,8 @@ class _Found:
     since: int
     long: list[tuple[str, Run]] = field(default_factory=list)
 
-    def add(self, job: str, run: Run, outcome: Outcome, instances: int, *, is_bounded: bool, length: int) -> None:
-        self.nodes.add(job, run, outcome, instances, is_bounded=is_bounded, length=length)
+    def add(self, job: str, run: Run, outcome: Outcome, instances: int, *, is_bounded: bool) -> None:
+        self.nodes.add(job, run, outcome, instances, is_bounded=is_bounded)
         if not is_bounded:
             self.usage.add(job, run, outcome, instances)
 

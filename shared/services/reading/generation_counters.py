@@ -22,8 +22,8 @@ _WINDOW = 16  # leaves in memory at the same time
 async def gained_between(cache: TaskCache, old: Directory, new: Directory) -> TaskCounters:
     """Returns what tasks of the new generation add to the counters of the old one's leaves.
 
-    It notes in the new leaves which of their tasks had started. Tasks in the range of an old leaf that can't be read
-    add nothing. Raises StorageError, CacheConflictError.
+    It notes in the new leaves which of their tasks had started, and when retried runs ended. Tasks in the range of an
+    old leaf that can't be read add nothing. Raises StorageError, CacheConflictError.
     """
     gain, reader = NOTHING, _OldLeaves(cache, old)
     for entries in batched(new.leaves, _WINDOW, strict=False):
@@ -31,12 +31,13 @@ async def gained_between(cache: TaskCache, old: Directory, new: Directory) -> Ta
         for entry, leaf in zip(entries, await cache.load_run(new.partition, entries), strict=True):
             following = new.place_of(entry.row[1:]) + 1
             high = new.leaves[following].row[1:] if following < len(new.leaves) else None
-            waiting = leaf.counters.waiting
+            waiting, ends = leaf.counters.waiting, leaf.run_ends
             for known, keys in await reader.within(KeyRange(entry.row[1:], high)):
                 found = _gain(known, keys, leaf)
                 gain, waiting = gain + found.counters, waiting | found.waiting
-            if waiting != leaf.counters.waiting:
-                leaf.counters = replace(leaf.counters, waiting=waiting)
+                ends = ends.joined(known.run_ends.part(keys.low, keys.high)) if known else ends
+            if (waiting, ends) != (leaf.counters.waiting, leaf.run_ends):
+                leaf.counters, leaf.run_ends = replace(leaf.counters, waiting=waiting), ends
                 noted.append(LeafReplacement(entry, [leaf]))
         new = await cache.save_leaves(new, noted) if noted else new
     return gain

@@ -13,7 +13,7 @@ from shared.stores.tables.unit_writes import Unit, written
 
 TASKS = "d"
 """The beginning of the names of columns with packed tasks."""
-COUNTERS = "counters"
+COUNTERS, RUN_ENDS = "counters", "runEnds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ class LeafReplacement:
                 **{field: getattr(counts, field) for field in COUNT_FIELDS},
                 **bytes_columns(TASKS, packed),
             }
+            if leaf.run_ends.times:
+                columns[RUN_ENDS] = leaf.run_ends.pack()
             unit.append(written(row_of(partition, name, columns), before.etag if is_first else None))
         return unit
 

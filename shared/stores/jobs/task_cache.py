@@ -17,6 +17,7 @@ from azure.data.tables.aio import TableClient
 from shared.domain.leaves.leaf_counters import LeafCounters
 from shared.domain.leaves.leaf_summaries import Summary
 from shared.domain.leaves.leaves import Leaf, UnreadableLeafError
+from shared.domain.leaves.run_ends import RunEnds
 from shared.domain.tasks.failure_categories import FailedTasks, failed_tasks_of, is_known
 from shared.domain.tasks.failures import Failures
 from shared.domain.tasks.job_statistics import StoredJobStatistics
@@ -25,7 +26,7 @@ from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
 from shared.errors import CacheConflictError, UnreadableError
 from shared.log import logger
 from shared.stores.jobs.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
-from shared.stores.jobs.leaf_rows import COUNTERS, TASKS, LeafEntry, LeafReplacement, entry_of
+from shared.stores.jobs.leaf_rows import COUNTERS, RUN_ENDS, TASKS, LeafEntry, LeafReplacement, entry_of
 from shared.stores.tables.row_columns import Row, bytes_of
 from shared.stores.tables.tables import (
     Tables,
@@ -202,5 +203,5 @@ def _leaf_of(row: Row | None, partition: str, entry: LeafEntry) -> Leaf:
         leaf = Leaf.unpack(bytes_of(row, TASKS))
     except UnreadableLeafError as error:
         raise UnreadableError(f"The task cache can't be read in {partition}, row {entry.row}: {error}") from error
-    leaf.counters = LeafCounters.unpack(row.get(COUNTERS))
+    leaf.counters, leaf.run_ends = LeafCounters.unpack(row.get(COUNTERS)), RunEnds.unpack(row.get(RUN_ENDS))
     return leaf

@@ -1,4 +1,4 @@
-"""What tasks add to the counters of their leaf, compared with a plain account of each task's lives."""
+"""What tasks add to the counters and ends of runs of their leaf, compared with a plain account of each task's lives."""
 
 from collections import Counter
 
@@ -9,6 +9,7 @@ from shared.domain.jobs.deleted_job_counters import KEPT, DeletedJobCounters
 from shared.domain.jobs.job_counters import MAX_POOLS, NO_POOL, JobCounters
 from shared.domain.leaves.leaf_counters import LeafCounters
 from shared.domain.leaves.leaves import Leaf
+from shared.domain.leaves.run_ends import RunEnds
 from shared.domain.tasks.task_counters import COUNTER_FIELDS, TaskCounters
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, PREPARING, RUNNING, Task
 from tests.stores.schema.made_rows import T0
@@ -31,6 +32,7 @@ class Account:
         self.tasks: dict[str, Task] = {}
         self.began: set[str] = set()
         self.numbers = Counter[str]()
+        self.ends: dict[tuple[str, int], int] = {}
         self.now = 1000
 
     def step(self, name: str, step: str) -> None:
@@ -54,6 +56,8 @@ class Account:
             retried = int(step == "retry")
             self.tasks[name] = created._replace(creation=task.creation, retries=task.retries + retried)
             self.numbers["retried"] += retried
+            if retried:
+                self.ends[name, task.retries] = self.now
         elif step == "reactivate" and task.state == COMPLETED:
             self.tasks[name] = created._replace(creation=task.creation)
             self.began.discard(name)
@@ -74,6 +78,8 @@ def test_a_leaf_counts_each_life_of_a_task_once(moves: list[tuple[str, str]]) ->
         assert leaf.counters.counters.at_least(before) == leaf.counters.counters
         before = leaf.counters.counters
         leaf.counters = LeafCounters.unpack(leaf.counters.pack())
+        assert leaf.run_ends.times == account.ends
+        leaf.run_ends = RunEnds.unpack(leaf.run_ends.pack())
 
 
 @given(steps, st.integers(1, 5))
@@ -85,6 +91,7 @@ def test_parts_of_a_leaf_count_on_together(moves: list[tuple[str, str]], rows: i
         holder.fold([account.tasks[name]])
         parts = [small for part in parts for small in part.split(rows)]
     assert sum((part.counters.counters for part in parts), TaskCounters()) == account.counters
+    assert {run: end for part in parts for run, end in part.run_ends.times.items()} == account.ends
 
 
 def test_a_task_s_first_sight_counts_all_of_its_life() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,8 +17,9 @@ from shared.domain.events.batch_events import IDENTITY_BYTES, BatchEvent
 from shared.domain.jobs.jobs import Job, JobFacts
 from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.leaves.leaves import Leaf
+from shared.domain.leaves.run_ends import RunEnds
 from shared.domain.nodes.nodes import Node
-from shared.domain.tasks.tasks import COMPLETED, SUCCESS, Task, TaskCounts
+from shared.domain.tasks.tasks import COMPLETED, RUNNING, SUCCESS, Task, TaskCounts
 from shared.domain.usage.usage_ledger import DeletedPool, UsageHours, UsageLedger
 from shared.services.accounts.registry import Registry
 from shared.services.cost.usage_rollups import UsageRollups
@@ -50,10 +51,11 @@ class _World:
         leaves = LeafReader(Queries(registry, self.stores), self.stores.cache)
         self.rollups = UsageRollups(self.stores, leaves, NO_PRICES, self.stores.events)
 
-    async def fill(self) -> None:
-        events = [event for job in ("Cached", "gone") for event in _events(job)]
+    async def fill(self, events: Sequence[BatchEvent] = (), leaf: Leaf | None = None) -> None:
+        """Stores events of the log and the tasks of the cached job, many of both where none are given."""
+        events = events or [event for job in ("Cached", "gone") for event in _events(job)]
         await write_units(self.tables[TABLE], [[row] for row in chunk_rows(ACCOUNT.key, "source", events)])
-        leaf, partition = Leaf(map(_task, range(_TASKS))), generation_partition(ACCOUNT.key, "cached", "g")
+        leaf, partition = leaf or Leaf(map(_task, range(_TASKS))), generation_partition(ACCOUNT.key, "cached", "g")
         first = Directory(partition, (LeafEntry("s", TaskCounts(), None),))
         saved = await self.stores.cache.save_leaves(first, [LeafReplacement(first.leaves[0], [leaf])])
         snapshot = JobSnapshot("g", _NOW, "delta", saved.counts, _NOW, _NOW, _NOW)
@@ -141,3 +143,26 @@ async def test_the_time_of_a_pools_nodes_is_summed_once_for_all_open_days(monkey
     assert [sum(sum(units.values()) for units in day.pools["pool"].units.values()) // 4 for day in days.values()] == [
         13.5 * 3_600_000, 86_400_000, 86_400_000, 10.5 * 3_600_000
     ]  # fmt: skip
+
+
+async def test_a_retried_run_ends_when_a_poll_saw_its_task_wait_also_of_a_task_that_is_gone() -> None:
+    world, again = _World(), _START + timedelta(minutes=50)
+    starts = [("there", _START, 0), ("there", again, 1), ("deleted", _START, 0)]
+    events = [
+        BatchEvent(
+            at, "TaskStartEvent", "Cached", task, *_NODE,
+            {"executionInfo": {"scheduledTime": at.isoformat(), "retryCount": retries}},
+            f"{task}{retries}".encode().ljust(IDENTITY_BYTES),
+        )
+        for task, at, retries in starts
+    ]  # fmt: skip
+    leaf = Leaf([Task("there", RUNNING, transition=_ms(again), start=_ms(again), retries=1, node=_NODE)])
+    leaf.run_ends = RunEnds({("there", 0): _ms(_START) + 60_000, ("deleted", 0): _ms(_START) + 7_000})
+    await world.fill(events, leaf)
+    await world.rollups.refresh(ACCOUNT, _NOW)
+    today = _ms(_NOW) // 86_400_000
+    day = (await world.stores.usage_days.load(ACCOUNT.key, range(today, today + 1), ["jobs"]))[today]
+    held = Counter[str]()
+    for key, units in day.jobs["cached"].units.items():
+        held[key.outcome] += units
+    assert held == {"retried": 67_000, "running": _ms(_NOW) - _ms(again)}

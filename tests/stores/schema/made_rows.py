@@ -27,6 +27,7 @@ from shared.domain.jobs.jobs import Job, JobFacts, Retired
 from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot, TaskRead
 from shared.domain.jobs.waited_history import GRAINS, waited_samples
 from shared.domain.jobs.waiting_causes import WaitingCause, WaitingCauses
+from shared.domain.leaves.run_ends import RunEnds
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, SizeSummary, StartRun
@@ -96,6 +97,7 @@ from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
 from shared.stores.jobs.deleted_job_counters import DeletedJobCounterStore
 from shared.stores.jobs.dependencies import DependencyStore
 from shared.stores.jobs.jobs import JobStore, generation_partition
+from shared.stores.jobs.leaf_rows import LeafReplacement
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import Directory, TaskCache
 from shared.stores.jobs.waiting_causes import WaitingCauseStore
@@ -298,6 +300,9 @@ async def _write_jobs(tables: Tables) -> None:
 async def _write_tasks(tables: Tables) -> None:
     partition, cache = generation_partition(ACCOUNT, JOB.key, "g1"), TaskCache(tables)
     directory, _ = await fold(cache, Directory(partition), TASKS)
+    leaf = await cache.load_leaf(partition, directory.leaves[0])
+    leaf.run_ends = RunEnds({("z", 0): _MS})
+    directory = await cache.save_leaves(directory, [LeafReplacement(directory.leaves[0], [leaf])])
     await cache.save_head(directory, T0)
     blockers = (BlockingTask("first", "failed", 2), BlockingTask("next", "waiting", 1))
     dependencies = Dependencies(

@@ -1,13 +1,12 @@
 """Runs by pool and node: which of those without a known end were over, as their nodes did something else.
 
-The end of a retried run, or of one whose job was deleted, is only a bound. Such a run was over where its node was idle,
-and where a run starts that would exceed the slots of the node, or with multi-instance tasks the nodes of the pool. Of
-several runs it is the one that would end first if it took as long as others of its task.
+The end of a run whose job was deleted, or of a retried one that no poll saw end, is only a bound. Such a run was over
+where its node was idle, and where a run starts that would exceed the slots of the node. Of several runs it is the one
+whose task ran again first.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from shared.domain.cost.busy_nodes import Outcome
@@ -20,7 +19,7 @@ _END, _IDLE, _START = range(3)  # in the order of what happens at the same time
 
 
 class _NodeRun(NamedTuple):
-    """A run of a job; a bounded one ended at `end` at the latest, and likely when `expected`."""
+    """A run of a job; a bounded one ended at `end` at the latest."""
 
     job: str
     run: Run
@@ -28,7 +27,6 @@ class _NodeRun(NamedTuple):
     outcome: Outcome
     is_bounded: bool
     instances: int
-    expected: int
 
 
 class NodeRuns:
@@ -38,22 +36,16 @@ class NodeRuns:
         self._pools = pools
         self._runs: defaultdict[str, list[_NodeRun]] = defaultdict(list)
 
-    def add(
-        self, job: str, run: Run, outcome: Outcome, instances: int = 1, *, is_bounded: bool = False, length: int = 0
-    ) -> None:
-        """Adds a run of a job, given by its key; of a multi-instance task, the run of its primary.
-
-        `length` is how long another run of the task took, in milliseconds, 0 where none is known.
-        """
+    def add(self, job: str, run: Run, outcome: Outcome, instances: int = 1, *, is_bounded: bool = False) -> None:
+        """Adds a run of a job, given by its key; of a multi-instance task, the run of its primary."""
         end = _NEVER if run.end is None else run.end if is_bounded else run.end - _CLOCKS
-        expected = min(end, run.start + length) if length else end
-        one = _NodeRun(job, run, max(end, run.start + 1), outcome, is_bounded, instances, expected)
+        one = _NodeRun(job, run, max(end, run.start + 1), outcome, is_bounded, instances)
         self._runs[run.node[0]].append(one)
 
     def bounded(self) -> Iterator[list[tuple[str, Run, Outcome, int]]]:
-        """Yields jobs, bounded runs, outcomes and instances; runs end early where their node or pool shows it.
+        """Yields jobs, bounded runs, outcomes and instances; runs end early where their node shows it.
 
-        Each list has those of a node, or of a pool, and takes a moment to make.
+        Each list has those of a node, or of a pool that isn't known, and takes a moment to make.
         """
         for pool_id, runs in self._runs.items():
             if not any(one.is_bounded for one in runs):
@@ -69,26 +61,15 @@ def _bounded(one: _NodeRun) -> tuple[str, Run, Outcome, int]:
 
 
 def _ended(runs: Sequence[_NodeRun], pool: KnownNodes) -> Iterator[Iterable[_NodeRun]]:
-    """Yields the runs of a pool, by node if it can; bounded ones end when others took their slots, or their nodes."""
+    """Yields the runs of a pool by node; bounded ones end when others took their slots, or when their node was idle."""
     nodes = defaultdict[str, list[_NodeRun]](list)
     for one in runs:
         nodes[one.run.node[1]].append(one)
-    slots = pool.slots_per_node or _NEVER
-    by_slots = (
-        _closed(some, lambda one: one.run.slots, lambda _: slots, pool.idle_since(node)) for node, some in nodes.items()
-    )
-    if all(one.instances == 1 for one in runs):
-        return by_slots
-    return iter((_closed(list(chain.from_iterable(by_slots)), lambda one: one.instances, pool.most_nodes),))
+    return (_closed(some, pool.slots_per_node or _NEVER, pool.idle_since(node)) for node, some in nodes.items())
 
 
-def _closed(
-    runs: Sequence[_NodeRun],
-    size_of: Callable[[_NodeRun], int],
-    most: Callable[[int], int],
-    idle_since: Iterable[int] = (),
-) -> Iterator[_NodeRun]:
-    """Yields runs that share what has room for `most` of them at a time, in sizes; bounded ones end when it lacked."""
+def _closed(runs: Sequence[_NodeRun], slots: int, idle_since: Iterable[int]) -> Iterator[_NodeRun]:
+    """Yields the runs of a node; bounded ones end when it lacked slots for another, or was idle."""
     if not any(one.is_bounded for one in runs):
         return iter(runs)
     ends, used, open_runs = [one.end for one in runs], 0, set[int]()
@@ -96,7 +77,7 @@ def _closed(
     def close(number: int, at: int) -> int:
         open_runs.remove(number)
         ends[number] = at
-        return size_of(runs[number])
+        return runs[number].run.slots
 
     starts = [(one.run.start, _START, number) for number, one in enumerate(runs)]
     bounds = [(one.end, _END, number) for number, one in enumerate(runs)]
@@ -106,12 +87,12 @@ def _closed(
             used -= sum(close(over, at) for over in [*open_runs] if runs[over].run.start < at - _CLOCKS)
         elif step == _END:
             if not one.is_bounded or number in open_runs:
-                used -= size_of(one)
+                used -= one.run.slots
             open_runs.discard(number)
         else:
-            used += size_of(one)
-            while used > most(at) and open_runs:
-                used -= close(min(open_runs, key=lambda each: runs[each].expected), at)
+            used += one.run.slots
+            while used > slots and open_runs:
+                used -= close(min(open_runs, key=lambda each: runs[each].end), at)
             if one.is_bounded:
                 open_runs.add(number)
     return (one._replace(end=end) for one, end in zip(runs, ends, strict=True))

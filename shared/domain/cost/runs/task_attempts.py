@@ -1,13 +1,15 @@
 """All runs of a task: those that events show, joined with the latest one, which its cached state shows.
 
-Nothing says when a run that was retried ended: at the latest when the task's next one started. It counts until then, as
-Batch queues the task at once, ahead of others of its job, or until other runs took its slots (node_runs.py). Where
-nothing shows when a run ended, as of a task that was deleted while it ran, the run isn't known.
+No event says when a run that was retried ended. Polls that saw its task wait again do (run_ends.py). Else it counts
+until the task's next run started, as Batch queues the task at once, ahead of others of its job, or until other runs
+took its slots (node_runs.py). Where nothing shows when a run ended, as of a task that was deleted while it ran, the run
+isn't known.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import NamedTuple
 
 from shared.domain.cost.busy_nodes import Outcome, outcome_of_result
 from shared.domain.cost.runs.run_events import RunEvent
@@ -17,6 +19,14 @@ from shared.domain.timeline.timeline import Node, Run
 _SAME = 60_000  # milliseconds between two stamps of one start
 _CLOSE = 2_000  # at most that, whichever the number of retries is
 _WAITING = frozenset((ACTIVE, PREPARING))
+
+
+class TaskRun(NamedTuple):
+    """A run of a task and its outcome; a bounded one ended at its end at the latest."""
+
+    run: Run
+    outcome: Outcome
+    is_bounded: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,29 +39,29 @@ class _Attempt:
     slots: int
     node: Node
     retries: int
+    is_bounded: bool = False
 
     def is_at(self, start: int, node: Node) -> bool:
         return abs(self.start - start) <= _SAME and node[1] in {"", self.node[1]}
 
 
-def attempts(events: Iterable[RunEvent], task: Task | None, known: int) -> Iterator[tuple[Run, Outcome]]:
-    """Yields a task's runs, each with its outcome; retried ones end at the latest time at which they may have ended.
+def attempts(
+    events: Iterable[RunEvent], task: Task | None, known: int, end_of: Callable[[int], int | None] = lambda _: None
+) -> Iterator[TaskRun]:
+    """Yields a task's runs; bounded ones end at the latest time at which they may have ended.
 
     `task` is its cached state, None where there is none. The cached tasks of its job are known as of `known`, in
-    milliseconds since 1970: a run that began later still runs.
+    milliseconds since 1970: a run that began later still runs. `end_of` returns when the task's run ended that had so
+    many retries before it, None where no poll saw it.
     """
     found = sorted(_joined(_of_events(events), task), key=lambda each: each.start)
     for one, following in zip_longest(found, found[1:]):
-        ended = _ended(one, following) if following else _last(one, task, known)
+        seen = end_of(one.retries)
+        ended = _ended(one, following, seen) if following else _last(one, task, known, seen)
         if ended is not None and ended.outcome is not None:
             end = None if ended.outcome == "running" else max(ended.start, ended.end or 0)
-            yield Run(ended.start, task.id if task else "", end, 0, ended.slots, ended.node), ended.outcome
-
-
-def least_length(runs: Iterable[tuple[Run, Outcome]]) -> int:
-    """Returns how long the shortest of a task's runs with a result took, in milliseconds; 0 without any."""
-    lengths = (run.end - run.start for run, outcome in runs if run.end is not None and outcome != "interrupted")
-    return min(lengths, default=0)
+            run = Run(ended.start, task.id if task else "", end, 0, ended.slots, ended.node)
+            yield TaskRun(run, ended.outcome, ended.is_bounded)
 
 
 def _of_events(events: Iterable[RunEvent]) -> list[_Attempt]:
@@ -116,22 +126,27 @@ def _is_same(one: _Attempt, task: Task) -> bool:
     return one.is_at(task.start, task.node) and (is_numbered or abs(one.start - task.start) <= _CLOSE)
 
 
-def _ended(one: _Attempt, following: _Attempt) -> _Attempt | None:
-    """Returns a run with a later one; None where it isn't known when it ended."""
+def _ended(one: _Attempt, following: _Attempt, seen: int | None) -> _Attempt | None:
+    """Returns a run with a later one; None where it isn't known when it ended. `seen` is its end as a poll saw it."""
     if one.outcome is not None:
         return one
     if following.retries > one.retries:
-        return replace(one, end=min(one.end or following.start, following.start), outcome="retried")
+        is_seen = seen is not None and one.start <= seen <= following.start + _CLOSE
+        end = (seen if is_seen else one.end) or following.start
+        return replace(one, end=min(end, following.start), outcome="retried", is_bounded=not is_seen)
     return None if one.end is None else replace(one, end=min(one.end, following.start), outcome="interrupted")
 
 
-def _last(one: _Attempt, task: Task | None, known: int) -> _Attempt | None:
-    """Returns the latest run; None where it isn't known when it ended."""
+def _last(one: _Attempt, task: Task | None, known: int, seen: int | None) -> _Attempt | None:
+    """Returns the latest run; None where it isn't known when it ended. `seen` is its end as a poll saw it."""
     if one.outcome is not None:
         return one
+    if seen is not None and one.start <= seen:
+        return replace(one, end=seen, outcome="retried")
     if task is None:
         return replace(one, outcome="running") if one.start > known else None
-    if task.state in _WAITING and (task.transition >= one.start or task.retries > one.retries):
-        outcome: Outcome = "retried" if task.retries > one.retries else "interrupted"
-        return replace(one, end=one.end or task.transition, outcome=outcome)
+    was_retried, waits = task.retries > one.retries, task.state in _WAITING
+    if task.state != RUNNING and (task.transition >= one.start or (waits and was_retried)):
+        outcome: Outcome = "retried" if was_retried else "interrupted"
+        return replace(one, end=one.end or task.transition, outcome=outcome, is_bounded=task.state != ACTIVE)
     return replace(one, outcome="interrupted" if one.end is not None else "running")

@@ -157,7 +157,7 @@ class CostMachine(RuleBasedStateMachine):
         hours = range(_TODAY * HOURS + before.settled, (_TODAY + 1) * HOURS)
         usage = TaskUsageByHour(hours, min(self.at, _START + DAY), lambda pool: _SLOTS.get(pool) == 1)
         for (job, name), events in self._all_events().items():
-            for run, outcome in attempts(events, self.tasks[job].get(name), self.at - 300_000):
+            for run, outcome, _ in attempts(events, self.tasks[job].get(name), self.at - 300_000):
                 usage.add(job, run, outcome, instances_of(events))
         tasks = day_tasks(usage, {name: one.kinds() for name, one in self.pools.items()}, settled=settled)
         found, pools = dict(before.hours), dict[str, PoolDay]()

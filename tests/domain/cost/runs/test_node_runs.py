@@ -13,7 +13,6 @@ from shared.domain.cost.runs.node_runs import NodeRuns
 from shared.domain.nodes import nodes as batch
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.timeline.timeline import Node, Run
-from shared.domain.usage.usage_ledger import HOUR, UsageKind
 
 _A, _B = ("p", "a"), ("p", "b")
 
@@ -69,15 +68,6 @@ def test_nothing_is_over_earlier_on_nodes_whose_slots_are_unknown() -> None:
     assert {end.end for _, end, _, _ in chain.from_iterable(nodes.bounded())} == {900_000}
 
 
-def test_of_several_retried_runs_the_one_that_would_end_first_was_over() -> None:
-    early, late, other = _run(100, 700), _run(110, 800), _run(400, 500)
-    nodes = NodeRuns(lambda _: KnownNodes(2, {}, {}))
-    for run, length in ((early, 500_000), (late, 200_000)):
-        nodes.add("j", run, "retried", is_bounded=True, length=length)
-    nodes.add("j", other, "succeeded")
-    assert [run for _, run, _, _ in chain.from_iterable(nodes.bounded())] == [early, late._replace(end=400_000)]
-
-
 def test_a_retried_run_was_over_when_its_node_was_idle() -> None:
     past = tuple(EarlierState(state, 1000 * since) for state, since in (("running", 500), ("idle", 300), ("idle", 99)))
     node = batch.Node("A", "idle", transition=600_000, record=NodeRecord(1, past))
@@ -87,18 +77,6 @@ def test_a_retried_run_was_over_when_its_node_was_idle() -> None:
     assert [(run.start, run.end) for _, run, _, _ in chain.from_iterable(nodes.bounded())] == [
         (100_000, 300_000), (310_000, 600_000), (700_000, 900_000),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("instances", "end"), [(2, 900), (3, 400)])
-def test_a_retried_run_of_several_nodes_was_over_when_others_took_the_nodes_of_the_pool(
-    instances: int, end: int
-) -> None:
-    hours = {0: {UsageKind("running", True, ""): 2 * HOUR, UsageKind("unwatched", True, ""): 3 * HOUR}}
-    nodes = NodeRuns(lambda _: KnownNodes(1, {}, hours))
-    nodes.add("j", _run(100, 900), "retried", 2, is_bounded=True)
-    nodes.add("j", _run(200, 800, node=("p", "c")), "succeeded")
-    nodes.add("j", _run(400, 800, node=_B), "succeeded", instances)
-    assert [run.end for _, run, _, _ in chain.from_iterable(nodes.bounded())] == [end * 1000]
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60), st.integers(1, 2), st.booleans()), max_size=12))

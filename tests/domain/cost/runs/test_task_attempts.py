@@ -1,8 +1,10 @@
 """All runs of a task from events and its cached state: each once, with its end as far as anything shows it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import format_stamp, from_milliseconds
 from shared.domain.cost.runs.run_events import RunEvent, RunEvents, instances_of
-from shared.domain.cost.runs.task_attempts import attempts
+from shared.domain.cost.runs.task_attempts import TaskRun, attempts
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, FAILURE, PREPARING, RUNNING, SUCCESS, Task
 from shared.domain.timeline.timeline import Node
@@ -44,9 +46,19 @@ def _cached(state: int, start: float = 0, end: float = 0, moved: float = 0, **mo
     return Task("t", state, **{"node": _A, **times, **more})
 
 
-def _runs(events: list[RunEvent], task: Task | None, known: float = _NOW) -> list[tuple[float, float | None, str]]:
-    found = attempts(events, task, _time(known))
-    return [(_since(run.start), None if run.end is None else _since(run.end), outcome) for run, outcome in found]
+def _runs(
+    events: list[RunEvent], task: Task | None, known: float = _NOW, ends: Mapping[int, float] = MappingProxyType({})
+) -> list[tuple[float, float | None, str]]:
+    found = _found(events, task, known, ends)
+    return [(_since(run.start), None if run.end is None else _since(run.end), outcome) for run, outcome, _ in found]
+
+
+def _found(events: list[RunEvent], task: Task | None, known: float, ends: Mapping[int, float]) -> list[TaskRun]:
+    return list(attempts(events, task, _time(known), {number: _time(end) for number, end in ends.items()}.get))
+
+
+def _bounded(events: list[RunEvent], task: Task | None, ends: Mapping[int, float] = MappingProxyType({})) -> list[bool]:
+    return [one.is_bounded for one in _found(events, task, _NOW, ends)]
 
 
 def _since(time: int) -> float:
@@ -61,6 +73,31 @@ def test_runs_that_failed_are_retried_and_end_with_the_next_start() -> None:
     assert _runs(events[::-1], None) == expected
     assert _runs(events[:2], task) == expected
     assert _runs(events[:1], task) == expected
+
+
+def test_a_retried_run_ended_when_a_poll_saw_its_task_wait() -> None:
+    events = [_started(10), _started(52, retries=1), _ended(52, 90, retries=1)]
+    assert _runs(events, None, ends={0: 40}) == [(10, 40, "retried"), (52, 90, "succeeded")]
+    assert _bounded(events, None, {0: 40}) == [False, False]
+    assert _bounded(events, None) == [True, False]
+    assert _runs(events, None, ends={0: 53}) == [(10, 52, "retried"), (52, 90, "succeeded")]  # another clock
+    assert _bounded(events, None, {0: 53}) == [False, False]
+    for other in (5, 60):  # that of an earlier or a later task of this id
+        assert _runs(events, None, ends={0: other}) == [(10, 52, "retried"), (52, 90, "succeeded")]
+        assert _bounded(events, None, {0: other}) == [True, False]
+
+
+def test_the_latest_run_ended_when_a_poll_saw_its_task_wait_even_if_it_is_gone_or_was_ended_since() -> None:
+    terminated = _cached(COMPLETED, moved=80, end=80, result=FAILURE, retries=1)
+    for task in (None, terminated, _cached(PREPARING, moved=60, retries=1)):
+        assert _runs([_started(10)], task, ends={0: 40}) == [(10, 40, "retried")]
+        assert _bounded([_started(10)], task, {0: 40}) == [False]
+        assert _runs([_started(50)], task, ends={0: 40}) != [(50, 40, "retried")]
+    for retries, outcome in ((1, "retried"), (0, "interrupted")):
+        assert _runs([_started(10)], terminated._replace(retries=retries)) == [(10, 80, outcome)]
+        assert _bounded([_started(10)], terminated._replace(retries=retries)) == [True]
+    reactivated = _cached(COMPLETED, 10, 60, result=FAILURE, retries=3)
+    assert _runs([_started(100)], reactivated) == [(10, 60, "failed"), (100, None, "running")]
 
 
 def test_a_run_without_length_is_one_run_and_the_next_start_at_that_moment_another() -> None:
@@ -153,6 +190,9 @@ def test_all_runs_of_a_life_are_found_once_in_any_order_of_events(life: _Life, c
     for (_, end, _), (start, _, _) in pairwise(found):
         assert end is not None
         assert end <= start
+    ends = dict(enumerate(end for _, end, outcome in life.runs if outcome == "retried"))
+    assert _runs(events, life.last, ends=ends) == life.runs
+    assert not any(_bounded(events, life.last, ends))
 
 
 @given(_lives(), st.sets(st.integers(0, 12)))
