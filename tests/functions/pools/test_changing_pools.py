@@ -240,16 +240,16 @@ async def test_a_transition_between_two_polls_is_right_to_one_interval(world: Wo
 
 
 async def test_a_changed_setting_is_in_the_feed_and_with_the_pool(world: World) -> None:
-    await add_pool(world.batch, nodes=1)
+    await add_pool(world.batch, "set-anew", nodes=1)
     await polled(world)
     world.advance(5)
     task = models.BatchStartTask(command_line="/bin/true", wait_for_success=True)
     tag = models.BatchMetadataItem(name="team", value="render")
-    await world.batch.update_pool("pool", models.BatchPoolUpdateOptions(start_task=task, metadata=[tag]))
+    await world.batch.update_pool("set-anew", models.BatchPoolUpdateOptions(start_task=task, metadata=[tag]))
     world.advance(60)
     await polled(world)
-    found = (await pools(world))["pool"]["settingChanges"]
-    listed = await world.get("accounts/demo/events?kind=pool.settings_change&pool=pool")
+    found = (await pools(world))["set-anew"]["settingChanges"]
+    listed = await world.get("accounts/demo/events?kind=pool.settings_change&pool=set-anew")
     (event,) = listed.body["value"]
     assert {change["name"]: (change["before"], change["after"]) for change in found} == {
         "metadata": (None, '[{"name":"team","value":"render"}]'),
@@ -258,7 +258,7 @@ async def test_a_changed_setting_is_in_the_feed_and_with_the_pool(world: World) 
         "startTask.waitForSuccess": (None, "true"),
     }
     assert {change["time"] for change in found} == {event["time"]}
-    assert event["summary"].startswith("Settings of the pool 'pool' changed: metadata none -> [")
+    assert event["summary"].startswith("Settings of the pool 'set-anew' changed: metadata none -> [")
     assert [one["name"] for one in event["properties"]["changes"]] == sorted(change["name"] for change in found)
 
 
