@@ -169,7 +169,10 @@ def _described(schema: Mapping[str, Any]) -> str:
         if chosen.get("items", {}).get("type") != "string" or "enum" in chosen["items"]:
             return f"{_described(chosen['items'])}, or several with commas between them"
         most = f"at most {chosen['maxItems']} " if "maxItems" in chosen else ""
-        return f"a list of {most}{_described(chosen['items'])}s" if "items" in chosen else "a list"
+        if "items" not in chosen:
+            return "a list"
+        items = {name: value for name, value in chosen["items"].items() if name not in {"minLength", "maxLength"}}
+        return f"a list of {most}{_described(items)}s"
     if chosen.get("format") in _FORMATS:
         return _FORMATS[chosen["format"]]
     words = _SIMPLE.get(str(chosen.get("type")), "something else")
