@@ -227,7 +227,7 @@ async def prove(options: argparse.Namespace, children: Children) -> Findings:
 def _report(options: argparse.Namespace, found: Findings, began: datetime, seconds: float) -> str:
     lines = [
         f"{headline('first-read', began)}:",
-        f"a job of {options.tasks:,} tasks of which 240 run at a time while",
+        f"a job of {options.tasks:,} tasks, with 240 running at a time, while",
         f"{_ADDED_PER_SECOND:g} are added a second. The host is killed by `kill -9` at random moments of first reads",
         "and started again at once.",
         "Orders of ids change from read to read: ordinal, linguistic, reversed; some have empty pages.",

@@ -7,7 +7,7 @@ before: hours before a ledger begins, and jobs and tasks that were deleted since
 import asyncio
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from shared.domain.accounts.accounts import Account
@@ -29,6 +29,7 @@ from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, UsageDay, summed
 from shared.domain.jobs.jobs import Job
 from shared.domain.pools.pools import Pool
 from shared.domain.prices.price_settings import PriceSettings
+from shared.domain.usage.usage_ledger import UsageHours
 from shared.errors import CacheConflictError
 from shared.log import logger
 from shared.services.cost.day_labels import DayLabels
@@ -47,11 +48,15 @@ _GIVEN_UP = timedelta(days=2) // timedelta(milliseconds=1)  # after a day's end
 
 @dataclass(frozen=True, slots=True)
 class _PoolNodes:
-    """A pool's nodes and ledger as stored; `pool` is None where only the ledger of a deleted one is left."""
+    """A pool's nodes and ledger as stored; `pool` is None where only the ledger of a deleted one is left.
+
+    `hours` are the time of its nodes, which takes a moment to sum: empty until then.
+    """
 
     key: str
     pool: Pool | None
     stored: StoredNodes
+    hours: UsageHours = field(default_factory=dict)
 
     @property
     def as_of(self) -> int:
@@ -61,9 +66,8 @@ class _PoolNodes:
         return max(ledger, to_milliseconds(listed) if listed else 0)
 
     def known(self) -> KnownNodes:
-        hours = self.stored.usage.total(self.stored.nodes, self.as_of) if self.stored.usage else {}
         facts = self.pool.facts if self.pool else self.stored.usage and self.stored.usage.pool
-        return KnownNodes(facts.slots_per_node if facts else 0, self.stored.nodes, hours)
+        return KnownNodes(facts.slots_per_node if facts else 0, self.stored.nodes)
 
     def kinds(self) -> NodeKinds:
         known = {key: NodeKind(node.vm_size.lower(), node.dedicated) for key, node in self.stored.nodes.items()}
@@ -100,13 +104,10 @@ class UsageRollups:
         open_days = [day for day in wanted if not day.is_final and (day.day == today or _was_watched(pools, day.day))]
         first = min(day.day * HOURS + day.settled for day in open_days)
         events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
-        pools = [await self._dated(one, events) for one in pools]
+        pools = [await _with_hours(await self._dated(one, events)) for one in pools]
         facts = {one.key: one.pool.facts for one in pools if one.pool}
         long_runs = LongRuns(self._events, account.key, facts, first * HOUR - LOOK_BACK)
-        nodes = dict[str, KnownNodes]()
-        for one in pools:
-            nodes[one.key] = one.known()
-            await asyncio.sleep(0)  # others on the event loop go on, as thousands of nodes take a moment
+        nodes = {one.key: one.known() for one in pools}
         reader = TaskUsageReader(self._leaves, account, events, facts, nodes, to_milliseconds(now), long_runs)
         known, tags = [one.pool for one in pools if one.pool], await self._labels.tags(account)
         for before in open_days:
@@ -153,9 +154,7 @@ class UsageRollups:
         for one in pools:
             usage = usages[one.key]
             if one.stored.usage and usage:
-                new = usage_by_hour(
-                    reader.nodes[one.key].hours, tasks.pools.get(one.key, {}), before.day, usage.slots_per_node
-                )
+                new = usage_by_hour(one.hours, tasks.pools.get(one.key, {}), before.day, usage.slots_per_node)
                 hours[one.key] = kept_hours(before, one.key, new, one.stored.usage.known_since(one.as_of))
                 found[one.key] = replace(usage, units=summed(hours[one.key].values()))
         return replace(
@@ -186,6 +185,12 @@ class UsageRollups:
         usage = TaskUsageByHour(hours, known, lambda pool: reader.slots_of(pool) == 1)
         await reader.read(usage, jobs, hours)
         return day_tasks(usage, {one.key: one.kinds() for one in pools}, settled=settled)
+
+
+async def _with_hours(pool: _PoolNodes) -> _PoolNodes:
+    await asyncio.sleep(0)  # others on the event loop go on, as thousands of nodes take a moment
+    usage = pool.stored.usage
+    return replace(pool, hours=usage.total(pool.stored.nodes, pool.as_of) if usage else {})
 
 
 def _was_watched(pools: Sequence[_PoolNodes], day: int) -> bool:

@@ -33,6 +33,15 @@ def stored(world: PoolWorld, pool: str = "alpha") -> StoredNodes:
     return world.run(world.started().nodes.load(ACCOUNT.key, key_of(pool)))
 
 
+def watched_pool(world: PoolWorld) -> TruePool:
+    """Creates a pool of two idle nodes, which polls see at once and after ten minutes."""
+    pool = world.create("Alpha", 2)
+    world.poll()
+    world.wait(600)
+    world.poll()
+    return pool
+
+
 def usage(world: PoolWorld, pool: str = "alpha") -> dict[str, float]:
     """Returns the seconds of a pool's nodes by class, until they were last listed."""
     found = stored(world, pool)
@@ -154,10 +163,7 @@ def test_a_pool_that_the_first_list_shows_counts_from_then_on_and_later_ones_fro
 
 @pytest.mark.parametrize("seconds", [60, 1_200])
 def test_the_usage_of_a_deleted_pool_stays_for_four_days_after_its_day(pools: PoolWorld, seconds: int) -> None:
-    pool = pools.create("Alpha", 2)
-    pools.poll()
-    pools.wait(600)
-    pools.poll()
+    pool = watched_pool(pools)
     pools.wait(seconds)
     pool.deleted = pools.now()
     pools.poll()
@@ -175,10 +181,7 @@ def test_the_usage_of_a_deleted_pool_stays_for_four_days_after_its_day(pools: Po
 
 
 def test_nodes_of_a_pool_that_is_being_deleted_were_there_until_that_began(pools: PoolWorld) -> None:
-    pool = pools.create("Alpha", 2)
-    pools.poll()
-    pools.wait(600)
-    pools.poll()
+    pool = watched_pool(pools)
     pools.wait(50)
     pool.deleting_since = pools.now()
     pools.wait(6)
@@ -198,10 +201,7 @@ def test_nodes_of_a_pool_that_is_being_deleted_were_there_until_that_began(pools
 def test_a_process_may_die_while_it_deletes_a_pool(
     pools: PoolWorld, call: int, *, committed: bool, kills: bool
 ) -> None:
-    pool = pools.create("Alpha", 2)
-    pools.poll()
-    pools.wait(600)
-    pools.poll()
+    pool = watched_pool(pools)
     pools.wait(60)
     pool.deleted = pools.now()
     pools.poll(fault=Fault(call, committed=committed, kills=kills))
@@ -215,10 +215,7 @@ def test_a_process_may_die_while_it_deletes_a_pool(
 
 
 def test_a_deleted_pool_whose_row_is_damaged_keeps_its_usage(pools: PoolWorld) -> None:
-    pool = pools.create("Alpha", 2)
-    pools.poll()
-    pools.wait(600)
-    pools.poll()
+    pool = watched_pool(pools)
     pools.change_node(pool, min(pool.at(pools.now())), "offline")
     pools.wait(60)
     pools.poll()
@@ -238,10 +235,7 @@ def test_a_deleted_pool_whose_row_is_damaged_keeps_its_usage(pools: PoolWorld) -
 def test_a_pool_that_is_deleted_after_the_list_of_pools_counts_until_that_list(
     pools: PoolWorld, seconds: int, name: str
 ) -> None:
-    pool = pools.create("Alpha", 2)
-    pools.poll()
-    pools.wait(600)
-    pools.poll()
+    pool = watched_pool(pools)
     pools.wait(seconds)
     started = pools.now()
 
@@ -305,10 +299,7 @@ def test_a_pool_re_created_under_its_id_keeps_its_nodes_when_an_event_dates_the_
 
 
 def test_rows_of_an_earlier_version_begin_a_ledger_with_the_next_poll(pools: PoolWorld) -> None:
-    pools.create("Alpha", 2)
-    pools.poll()
-    pools.wait(600)
-    pools.poll()
+    watched_pool(pools)
     rows = pools.storage.rows["nodes"]
     ((place, (row, etag)),) = rows.items()
     rows[place] = ({name: value for name, value in row.items() if not name.startswith("usage")}, etag)
@@ -323,10 +314,7 @@ def test_rows_of_an_earlier_version_begin_a_ledger_with_the_next_poll(pools: Poo
 
 
 def test_rows_of_two_writers_begin_a_ledger_anew_from_the_last_list_on(pools: PoolWorld) -> None:
-    pool = pools.create("Alpha", 2)
-    pools.poll()
-    pools.wait(600)
-    pools.poll()
+    pool = watched_pool(pools)
     rows = pools.storage.rows["nodes"]
     ((place, (row, etag)),) = rows.items()
     rows[place] = ({**row, "digest": "other"}, etag)

@@ -6,18 +6,16 @@ from itertools import chain
 
 from shared.domain.core.keys import key_of
 from shared.domain.nodes.nodes import Node
-from shared.domain.usage.usage_ledger import UsageHours
 
 _IDLE = "idle"
 
 
 @dataclass(frozen=True, slots=True)
 class KnownNodes:
-    """The stored nodes of a pool by key, and the time of all of its nodes by hours since 1970."""
+    """The stored nodes of a pool by key, and the slots of each, 0 where unknown."""
 
     slots_per_node: int
     nodes: Mapping[str, Node]
-    hours: UsageHours
 
     def idle_since(self, node_id: str) -> Iterator[int]:
         """Yields times since which a node was seen idle, in milliseconds since 1970."""

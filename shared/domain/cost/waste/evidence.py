@@ -55,9 +55,9 @@ class PoolWindow:
     `idle_hours` are hours in which nodes were idle and none ran a task, `idle_cost` that of idle nodes in them.
     `failing_hours` are hours in which a start task had failed. `busiest` is the mean number of busy nodes of the
     busiest hour. `weekend` is the cost of nodes on Saturdays and Sundays, `weekend_idle` that of idle ones, and
-    `weekend_idle_cost` the part of `idle_cost` on these days. `saving` is what dedicated
-    nodes that ran tasks cost beyond the price of spot nodes; its unpriced time lacks one of both prices. `most_busy` is
-    None where it wasn't looked up.
+    `weekend_idle_cost` the part of `idle_cost` on these days. `saving` is what dedicated nodes that ran tasks cost
+    beyond the price of spot nodes; its unpriced time lacks one of both prices. `most_busy` is None where it wasn't
+    looked up.
     """
 
     facts: PoolFacts

@@ -22,7 +22,7 @@ def _run(start: int, end: int | None, slots: int = 1, node: Node = _A) -> Run:
 
 
 def _retried(*runs: tuple[Run, Outcome], slots: int = 4) -> list[tuple[str, Run]]:
-    nodes = NodeRuns(lambda pool: KnownNodes(slots if pool == "p" else 0, {}, {}))
+    nodes = NodeRuns(lambda pool: KnownNodes(slots if pool == "p" else 0, {}))
     for number, (run, outcome) in enumerate(runs):
         nodes.add(str(number), run, outcome, is_bounded=outcome == "retried")
     return sorted((job, run) for job, run, _, _ in chain.from_iterable(nodes.bounded()))
@@ -71,7 +71,7 @@ def test_nothing_is_over_earlier_on_nodes_whose_slots_are_unknown() -> None:
 def test_a_retried_run_was_over_when_its_node_was_idle() -> None:
     past = tuple(EarlierState(state, 1000 * since) for state, since in (("running", 500), ("idle", 300), ("idle", 99)))
     node = batch.Node("A", "idle", transition=600_000, record=NodeRecord(1, past))
-    nodes = NodeRuns(lambda _: KnownNodes(4, {"a": node}, {}))
+    nodes = NodeRuns(lambda _: KnownNodes(4, {"a": node}))
     for start in (100, 310, 700):
         nodes.add("j", _run(start, 900), "retried", is_bounded=True)
     assert [(run.start, run.end) for _, run, _, _ in chain.from_iterable(nodes.bounded())] == [
