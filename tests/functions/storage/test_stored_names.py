@@ -37,7 +37,10 @@ async def busy(world: World, azurite: StorageAddresses) -> AsyncIterator[World]:
             await container.create_container()
         blob = container.get_blob_client(f"accounts/demo/pools/pool/nodes/tvm-{secrets.token_hex(3)}/vm.0.json")
         await blob.create_append_blob()
-        await blob.append_block(f"mem used=7i {int(moment.timestamp()) * 10**9}\nnonsense\n".encode())
+        seconds = int(moment.timestamp())
+        run = f"batchscope_task_attempt,job_id=job,task_id=good-00000,task_attempt={seconds} duration=60,memory_peak=7i"
+        lines = (f"mem used=7i {seconds * 10**9}", "nonsense", f"{run} {(seconds + 60) * 10**9}")
+        await blob.append_block("".join(f"{line}\n" for line in lines).encode())
         async with LogWriter(world.emulator, azurite.connection_string, os.environ["RESOURCE_LOG_CONTAINER"]) as writer:
             for number in range(5):
                 await add_tasks(world.batch, 2, command="sleep 300", prefix=f"more{number}")
