@@ -15,6 +15,7 @@ from shared.clock import Clock
 from shared.domain.blobs.blobs import Checkpoint, Entry, PrefixChecksum, SeenBlob, digest
 from shared.domain.blobs.rejects import MAX_REJECTS, BadUnits
 from shared.errors import BlobChangedError, BlobError, CacheConflictError
+from shared.recent_cache import RecentCache
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.stores.blobs.checkpoints import CheckpointKey
@@ -86,7 +87,9 @@ class BlobReader:
     intake: Intake
     stores: IngestionStores
     clock: Clock
-    _checkpoints: dict[CheckpointKey, tuple[str | None, Checkpoint]] = field(default_factory=dict, init=False)
+    _checkpoints: RecentCache[CheckpointKey, tuple[str | None, Checkpoint]] = field(
+        default_factory=lambda: RecentCache(_MAX_CHECKPOINTS), init=False
+    )
 
     async def read(
         self, ingest_partition: str, blob: SeenBlob, known: Entry | None, goes_on: Callable[[], bool]
@@ -147,14 +150,12 @@ class BlobReader:
 
     def _remembered(self, key: CheckpointKey, entry: Entry) -> Checkpoint | None:
         """Returns the checkpoint that this host left with an entry."""
-        etag, checkpoint = self._checkpoints.pop(key, (None, None))
+        etag, checkpoint = self._checkpoints.pop(key) or (None, None)
         return checkpoint if etag == entry.row_etag else None
 
     def _remember(self, key: CheckpointKey, entry: Entry, checkpoint: Checkpoint) -> None:
         """Caches a checkpoint for the next read, whose transaction fails if another host has advanced it since."""
-        if len(self._checkpoints) >= _MAX_CHECKPOINTS:
-            self._checkpoints.clear()
-        self._checkpoints[key] = entry.row_etag, checkpoint
+        self._checkpoints.put(key, (entry.row_etag, checkpoint))
 
     async def _recognized(self, ingest_partition: str, blob: SeenBlob, entry: Entry, checkpoint: Checkpoint) -> Entry:
         """Returns the entry of a blob that can be read from the checkpoint.

@@ -25,6 +25,7 @@ from shared.domain.telemetry.sessions.intake import Window
 from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
 from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
+from shared.recent_cache import RecentCache
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
 from shared.services.blobs.ingestion_stores import IngestionStores, rows_of, telemetry_ingest_partition
 from shared.services.telemetry.pool_projection import PoolProjection
@@ -44,8 +45,8 @@ _BESIDE = 1000  # bytes of a cached state's key and counts
 _MAX_KNOWN_ROWS = 100_000  # cached rows of the index
 _READER = ThreadPoolExecutor(1, "telemetry")
 """Reads one piece after another; parallel reads would take more CPU and three times the memory, and no less time."""
-type _Indexed = tuple[BlobRows, int, int]
-"""Blob, session and day of a row in the index."""
+type _Indexed = tuple[int, int]
+"""Session and day of a blob's row in the index."""
 
 
 @dataclass(eq=False)
@@ -62,12 +63,15 @@ class TelemetryIntake(Intake):
     stores: IngestionStores
     clock: Clock
     retention: timedelta
-    _known_rows: set[_Indexed] = field(default_factory=set, init=False)
+    _known_rows: RecentCache[BlobRows, frozenset[_Indexed]] = field(
+        default_factory=lambda: RecentCache(_MAX_KNOWN_ROWS), init=False
+    )
     _counted: dict[str, TelemetryTotals] = field(default_factory=dict, init=False)
     _adding: dict[str, tuple[str, TelemetryTotals]] = field(default_factory=dict, init=False)
     _shapes: ShapeCache = field(default_factory=ShapeCache, init=False)
-    _states: dict[BlobRows, tuple[int, BlobState]] = field(default_factory=dict, init=False)
-    _states_bytes: int = field(default=0, init=False)
+    _states: RecentCache[BlobRows, tuple[int, BlobState]] = field(
+        default_factory=lambda: RecentCache(_MAX_STATES), init=False
+    )
     _pools: PoolProjection = field(init=False)
 
     def __post_init__(self) -> None:
@@ -127,9 +131,7 @@ class TelemetryIntake(Intake):
         ]
 
         def stored(etags: Etags) -> None:
-            if len(self._known_rows) > _MAX_KNOWN_ROWS:
-                self._known_rows.clear()
-            self._known_rows |= indexed
+            self._note_known(blob, indexed)
             self._count(piece.ingest_partition, _totals_of(read))
             self._pools.note(account_in(piece.ingest_partition), piece.entry, minutes)
             state = BlobState(read.packed, left_out, etags[state_key(blob)])
@@ -165,21 +167,13 @@ class TelemetryIntake(Intake):
         """Returns the state after the previous piece, written with its checkpoint; empty before the first."""
         if not offset:
             return BlobState()
-        cached = self._states.pop(blob, None)
-        if cached:
-            self._states_bytes -= len(cached[1].packed) + _BESIDE
+        cached = self._states.pop(blob)
         return cached[1] if cached and cached[0] == offset else await self.stores.telemetry.load_state(blob)
 
     def _remember(self, blob: BlobRows, offset: int, state: BlobState) -> None:
         """Caches the state for the piece at `offset`; if another host has written since, that lies further on."""
         if len(state.packed) <= _LARGE:
-            if self._states_bytes > _MAX_STATES:
-                self._states.clear()
-                self._states_bytes = 0
-            if before := self._states.get(blob):
-                self._states_bytes -= len(before[1].packed) + _BESIDE
-            self._states_bytes += len(state.packed) + _BESIDE
-            self._states[blob] = offset, state
+            self._states.put(blob, (offset, state), len(state.packed) + _BESIDE)
 
     async def _context(self, piece: Piece, state: BlobState) -> Context:
         now = await self.clock.now()
@@ -191,14 +185,23 @@ class TelemetryIntake(Intake):
 
         If a session's node or task is named after its first samples, their days are indexed again under that name.
         """
-        wanted = {(blob, chunk.session, chunk.block // HOURS_A_DAY) for chunk in read.chunks}
-        moved = {(blob, number, day) for number in read.renamed for day in await self._days_of(blob, number)}
-        new = sorted({one for one in wanted if one not in self._known_rows or one[1] in read.renamed} | moved)
-        whose = await self._whose(blob, read, {number for _, number, _ in new})
-        for _, number, day in new:
+        wanted = {(chunk.session, chunk.block // HOURS_A_DAY) for chunk in read.chunks}
+        moved = {(number, day) for number in read.renamed for day in await self._days_of(blob, number)}
+        known = self._known(blob)
+        new = sorted({one for one in wanted if one not in known or one[0] in read.renamed} | moved)
+        whose = await self._whose(blob, read, {number for number, _ in new})
+        for number, day in new:
             for name in _names_of(whose[number]):
                 await self.stores.node_index.save(blob, name, number, day)
         return wanted
+
+    def _known(self, blob: BlobRows) -> frozenset[_Indexed]:
+        """Returns the blob's rows in the index that this host wrote lately."""
+        return self._known_rows.get(blob) or frozenset()
+
+    def _note_known(self, blob: BlobRows, more: Collection[_Indexed]) -> None:
+        known = self._known(blob).union(more)
+        self._known_rows.put(blob, known, len(known))
 
     async def _days_of(self, blob: BlobRows, number: int) -> set[int]:
         return await self.stores.telemetry.days_of(blob.partition, blob.session_key(number))
@@ -206,7 +209,7 @@ class TelemetryIntake(Intake):
     async def _note_arrival(self, blob: BlobRows, piece: Piece, read: Steps) -> None:
         """Records once a day that data without any series arrived, for each identity that it may belong to."""
         day = (await self.clock.now()).toordinal() - _EPOCH
-        if not piece.body or (blob, _OF_NONE, day) in self._known_rows:
+        if not piece.body or (_OF_NONE, day) in self._known(blob):
             return
         sessions = {number: session.whose for number, session in read.sessions.items()}
         if not sessions and piece.offset:
@@ -216,7 +219,7 @@ class TelemetryIntake(Intake):
         for one in whose:
             arrival = ArrivedBlob(blob, piece.entry.name, seems, one.pool)
             await self.stores.node_index.save_arrival(one.node, day, arrival)
-        self._known_rows.add((blob, _OF_NONE, day))
+        self._note_known(blob, {(_OF_NONE, day)})
 
     async def _whose(self, blob: BlobRows, read: Steps, numbers: set[int]) -> dict[int, Identity]:
         """Returns the identities of sessions, as read or else as stored."""

@@ -135,7 +135,8 @@ class Decoder:
         at, bad, is_over = 0, 0, False
         size = max(self._size, unit.text.find(b"\n") + 1)  # a batch is one line and needs no copy
         while not is_over:
-            found = self._texts.read(unit.text[at : at + size], ends=at + size >= len(unit.text), is_unit=True)
+            ends, mistakes = at + size >= len(unit.text), MAX_MISTAKES - bad
+            found = self._texts.read(unit.text[at : at + size], ends=ends, is_unit=True, mistakes=mistakes)
             is_over = at + found.consumed == len(unit.text)
             if bad + found.bad >= MAX_MISTAKES and not is_over:
                 found.refused = found.refused or _TOO_MANY

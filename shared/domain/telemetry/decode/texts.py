@@ -61,13 +61,14 @@ class Texts:
 class _Part(NamedTuple):
     """Text up to its last line end, or to its own end; `given` is its length including an incomplete last line.
 
-    Within a unit, which was compressed, no compressed data begins.
+    Within a unit, which was compressed, no compressed data begins. After `mistakes` no more is read.
     """
 
     text: bytes
     given: int
     ends: bool
     is_unit: bool
+    mistakes: int
 
 
 class TextReader:
@@ -81,16 +82,17 @@ class TextReader:
         self._plain = PlainLines(precision)
         self._samples = SampleLines(precision)
 
-    def read(self, text: bytes, *, ends: bool, is_unit: bool = False) -> Texts:
+    def read(self, text: bytes, *, ends: bool, is_unit: bool = False, mistakes: int = MAX_MISTAKES) -> Texts:
         """Reads a text from its start, where a record begins; only records that can't change unless it `ends`.
 
-        A text that isn't a whole (decompressed) unit is read up to where compressed data begins.
+        A text that isn't a whole (decompressed) unit is read up to where compressed data begins. After `mistakes` of
+        its lines no more is read.
         """
         found = Texts()
         end = len(text) if ends else text.rfind(b"\n") + 1
         if len(text) - end > MAX_LINE:
             found.refused = _TOO_LONG
-        part = _Part(text[:end], len(text), ends, is_unit)
+        part = _Part(text[:end], len(text), ends, is_unit, mistakes)
         letters: str | None = None
         while found.consumed < end:
             if not part.text.startswith(_JSON, found.consumed):
@@ -113,7 +115,7 @@ class TextReader:
         if stop - at > MAX_LINE:
             found.refused = _TOO_LONG
             return False
-        if found.bad >= MAX_MISTAKES or not (part.is_unit or form_at(text, at) is Form.TEXT):
+        if found.bad >= part.mistakes or not (part.is_unit or form_at(text, at) is Form.TEXT):
             return False
         found.slow += 1
         try:

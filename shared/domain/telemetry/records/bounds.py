@@ -23,4 +23,4 @@ TEXT_A_LINE = 32  # overhead of a line, in bytes
 UNIT = 2048  # overhead of a unit, in bytes
 SLOW_RECORD = 256  # overhead of a record that a full grammar reads, in bytes
 WINDOW = MAX_STORED + MIB  # bytes that a reader passes per call, if the blob has as many
-STEP = MIB // 4  # bytes of text per step
+STEP = MIB // 16  # bytes of text per step
