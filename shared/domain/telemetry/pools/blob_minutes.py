@@ -99,6 +99,10 @@ class BlobTail:
         self.end = max(self.end, step.end)
         return BlobMinutes(found, frozenset(unread), is_gap=is_gap, is_renamed=step.is_renamed)
 
+    def without_old(self, since: int) -> "BlobTail":
+        """Returns the tail, without its minutes if it has no data `since` a minute; they are read again if needed."""
+        return replace(self, last={}) if self.last and self.newest < since else self
+
     def learn(self, newest: int) -> None:
         """Takes the latest minute of the blob's own rows."""
         self.newest, self.is_known = max(self.newest, newest), True

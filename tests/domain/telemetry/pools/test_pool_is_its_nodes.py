@@ -64,7 +64,7 @@ SAMPLES = st.builds(
 STEPS = st.tuples(
     st.sampled_from(sorted(SHARD_OF)),
     st.lists(SAMPLES, min_size=1, max_size=6),
-    st.sampled_from(("projected", "twice", "lost", "waits", "moved", "forgotten")),
+    st.sampled_from(("projected", "twice", "lost", "waits", "moved", "forgotten", "silent")),
 )
 
 
@@ -87,7 +87,9 @@ def test_statistics_over_a_pool_are_those_over_its_nodes(
             continue
         waiting[name].append(step_minutes(begin, blob.end, step, WHOSE, is_renamed=False))
         if fate == "moved":  # to another host
-            blob.tail = unpacked_tails(packed_tails({name: blob.tail}, 0))[name]
+            blob.tail = unpacked_tails(packed_tails({name: blob.tail}))[name]
+        if fate == "silent":
+            blob.tail = blob.tail.without_old(blob.tail.newest + 1)
         if fate == "forgotten":
             blob.tail = BlobTail()
         if fate != "waits":
