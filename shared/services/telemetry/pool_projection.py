@@ -163,9 +163,13 @@ class PoolProjection:
             projected = {name: Projected(tail.end, _minute(now)) for name, tail in named.items()}
             blobs = _since({**known.head.blobs, **projected}, _minute(now - _KEPT))
             seen = _recent(_seen_in(known.head.seen, values), _minute(now - self._retention - _LONGER))
-            latest = {name: tail for name, tail in {**known.tails, **named}.items() if name in blobs}
-            latest = {name: tail.without_old(_minute(now - _WRITTEN)) for name, tail in latest.items()}
-            kept = await asyncio.to_thread(packed_tails, latest)
+            written = _minute(now - _WRITTEN)
+            latest = {
+                name: tail if blobs[name].minute >= written else tail.without_minutes()
+                for name, tail in {**known.tails, **named}.items()
+                if name in blobs
+            }
+            kept = await asyncio.to_thread(packed_tails, latest, written)
             head = ShardHead(blobs, seen, known.head.etag)
             etag = await self._stores.pool_telemetry.save(account_key, shard, head, packed, kept)
             known = _Shard(replace(head, etag=etag), latest, latest_of({**known.blocks, **packed}, _CACHED_BLOCKS))

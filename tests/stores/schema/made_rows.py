@@ -371,5 +371,5 @@ async def _write_pool_telemetry(tables: Tables) -> None:
     }
     changes = {key: [change] for key, change in changes_of("0123abcd", values, ())}
     head = ShardHead({ENTRY.incarnation: Projected(700, minute)}, {"pool": {"node": minute}})
-    tails = packed_tails({ENTRY.incarnation: BlobTail(700, minute, is_known=True, last=values)})
+    tails = packed_tails({ENTRY.incarnation: BlobTail(700, minute, is_known=True, last=values)}, minute)
     await PoolTelemetryStore(tables).save(ACCOUNT, 7, head, changed({}, changes), tails)

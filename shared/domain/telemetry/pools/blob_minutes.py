@@ -99,9 +99,9 @@ class BlobTail:
         self.end = max(self.end, step.end)
         return BlobMinutes(found, frozenset(unread), is_gap=is_gap, is_renamed=step.is_renamed)
 
-    def without_old(self, since: int) -> "BlobTail":
-        """Returns the tail, without its minutes if it has no data `since` a minute; they are read again if needed."""
-        return replace(self, last={}) if self.last and self.newest < since else self
+    def without_minutes(self) -> "BlobTail":
+        """Returns the tail of a silent blob: its last minutes are read again if needed."""
+        return replace(self, last={}) if self.last else self
 
     def learn(self, newest: int) -> None:
         """Takes the latest minute of the blob's own rows."""

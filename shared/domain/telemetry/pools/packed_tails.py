@@ -43,12 +43,12 @@ class _Tails(NamedTuple):
 _TAILS = msgspec.msgpack.Decoder(_Tails)
 
 
-def packed_tails(tails: Mapping[str, BlobTail]) -> bytes:
-    """Returns the tails of blobs by incarnation; of the oldest without their minutes if all are too large."""
+def packed_tails(tails: Mapping[str, BlobTail], since: int) -> bytes:
+    """Returns the tails of blobs by incarnation; of those without data `since` a minute without their minutes."""
     layouts: dict[Layout, int] = {}
     found, size = list[_Tail](), 0
     for blob, tail in sorted(tails.items(), key=lambda one: (-one[1].newest, one[0])):
-        values = list(_values(tail.last, layouts)) if size < MAX_PACKED else []
+        values = list(_values(tail.last, layouts)) if tail.newest >= since and size < MAX_PACKED else []
         size += sum(_VALUE * len(value.counts) // 4 for value in values)
         found.append(_Tail(blob, tail.end, tail.newest, tail.is_known, values))
     known: Sequence[list[tuple[str, Attributes]]] = [

@@ -87,9 +87,9 @@ def test_statistics_over_a_pool_are_those_over_its_nodes(
             continue
         waiting[name].append(step_minutes(begin, blob.end, step, WHOSE, is_renamed=False))
         if fate == "moved":  # to another host
-            blob.tail = unpacked_tails(packed_tails({name: blob.tail}))[name]
+            blob.tail = unpacked_tails(packed_tails({name: blob.tail}, 0))[name]
         if fate == "silent":
-            blob.tail = blob.tail.without_old(blob.tail.newest + 1)
+            blob.tail = blob.tail.without_minutes()
         if fate == "forgotten":
             blob.tail = BlobTail()
         if fate != "waits":
