@@ -19,8 +19,8 @@ ACCOUNT_COST_FAMILIES = (
     ),
     Family(
         "azbatch_account_wasted_cost_today",
-        "The part of today's cost for failed and interrupted runs, idle nodes and slots, failed start tasks and"
-        " unusable nodes.",
+        "The part of today's cost for failed, retried and interrupted runs, idle nodes and slots, failed start tasks"
+        " and unusable nodes.",
         ("currency",),
     ),
     Family("azbatch_account_unpriced_node_seconds", "Seconds of nodes of today (UTC) without a known price."),

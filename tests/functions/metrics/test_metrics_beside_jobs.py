@@ -7,8 +7,10 @@ import msgspec
 import pytest
 
 from functions.api.metrics import utilization_series
+from functions.api.metrics.cost_series import ACCOUNT_COST_FAMILIES
 from functions.api.metrics.metrics import render, render_nodes
 from functions.api.metrics.pool_series import pool_samples
+from shared.domain.cost.cost_groups import WASTED
 from shared.domain.retirements.announcements import announcements
 from tests.functions.metrics.test_metrics_page import BESIDE
 from tests.functions.support.seen_metrics import COSTS, NOW, POOL, UTILIZED, job
@@ -182,3 +184,20 @@ def test_a_metric_without_values_has_no_samples() -> None:
     text = render([], [], NOW, utilization=[found])
     assert "azbatch_pool_reporting_nodes{" in text
     assert "azbatch_pool_cpu_utilization_ratio{" not in text
+
+
+WORDS_OF_WASTE = {
+    "failed": "failed, ",
+    "retried": "retried",
+    "interrupted": "interrupted runs",
+    "idle": "idle nodes",
+    "idleSlots": "and slots",
+    "startTaskFailed": "failed start tasks",
+    "unusable": "unusable nodes",
+}
+
+
+def test_the_help_of_wasted_cost_names_every_class_that_counts_as_waste() -> None:
+    family = next(one for one in ACCOUNT_COST_FAMILIES if one.name == "azbatch_account_wasted_cost_today")
+    assert WORDS_OF_WASTE.keys() == WASTED
+    assert [name for name, words in WORDS_OF_WASTE.items() if words not in family.meaning] == []
