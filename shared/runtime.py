@@ -9,7 +9,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from shared.errors import StorageUnavailableError
-from shared.garbage import collect_rarely
 from shared.settings import Settings
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ class Runtime:
 
     def _begun(self) -> "asyncio.Task[Services]":
         from shared.composition.opening import open_services  # slow, so before any caller's patience begins
+        from shared.garbage import collect_rarely
 
         collect_rarely()
         self._opening = asyncio.create_task(open_services(self.settings), context=Context())

@@ -19,7 +19,6 @@ from shared.domain.core.storage_texts import (
     is_https,
 )
 from shared.domain.history.grains import HistoryRetention
-from shared.domain.telemetry.records.labels import PathPattern
 
 if TYPE_CHECKING:
     from shared.domain.prices.price_file import PriceEntry
@@ -231,7 +230,12 @@ class SettingsReader:
         return name
 
     def path(self, name: str, default: str) -> str:
+        """Returns a path pattern; the default one is valid."""
         text = self.text(name) or default
+        if text == default:
+            return default
+        from shared.domain.telemetry.records.labels import PathPattern
+
         try:
             PathPattern(text)
         except ValueError as error:

@@ -4,6 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
+
+import pytest
 
 from functions.api.endpoints import ENDPOINTS, Endpoint
 from functions.api.handlers import all_routes
@@ -11,8 +14,15 @@ from local.dev.system.checkout import HERE
 from shared.settings import read_settings
 
 MAX_OWN_MODULES = 30
-UNSET = {"BATCH_ACCOUNT_IDS": "", "COST_LABELS": ""}
-"""Optional settings, whose readers load with them alone; tests of other modules may have set them."""
+UNSET = {"BATCH_ACCOUNTS": "", "BATCH_ACCOUNT_IDS": "", "COST_LABELS": ""}
+"""Settings whose readers load with them alone; tests of other modules may have set them."""
+DEPLOYED = {
+    "BATCH_ACCOUNTS": "https://demo.westeurope.batch.azure.com",
+    "BATCH_ACCOUNT_IDS": "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/batch/providers"
+    "/Microsoft.Batch/batchAccounts/demo",
+    "COST_LABELS": "",
+}
+"""Those that every deployment by infra/ has."""
 OWN = {"function_app", "functions", "shared"}
 LOADED = """
 import json, sys
@@ -33,17 +43,17 @@ print(json.dumps([name for name in own if not name.endswith((".py", ".pyc")) and
 """
 
 
-def output_of_a_fresh_process(program: str) -> list[str]:
+def output_of_a_fresh_process(program: str, settings: Mapping[str, str] = UNSET) -> list[str]:
     command = [sys.executable, "-c", program]
-    done = subprocess.run(
-        command, cwd=HERE.root, env={**os.environ, **UNSET}, capture_output=True, text=True, check=True
-    )
+    environment = {**os.environ, **settings}
+    done = subprocess.run(command, cwd=HERE.root, env=environment, capture_output=True, text=True, check=True)
     output: list[str] = json.loads(done.stdout)
     return output
 
 
-def test_importing_the_app_loads_no_library_and_few_modules_of_its_own() -> None:
-    modules = output_of_a_fresh_process(LOADED)
+@pytest.mark.parametrize("settings", [UNSET, DEPLOYED], ids=["without settings", "deployed"])
+def test_importing_the_app_loads_no_library_and_few_modules_of_its_own(settings: Mapping[str, str]) -> None:
+    modules = output_of_a_fresh_process(LOADED, settings)
     own = [name for name in modules if name.split(".")[0] in OWN]
     standard = [name for name in modules if name.split(".")[0] in sys.stdlib_module_names]
     assert set(modules) - {*own, *standard} == set(), "these libraries should load with the first request or trigger"
