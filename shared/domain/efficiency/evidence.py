@@ -1,11 +1,13 @@
 """What the rules on efficiency conclude from: the measured runs of a job on one VM size, and what their slots offer."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Unpack
 
 from shared.domain.efficiency.distributions import Distribution
-from shared.domain.efficiency.offers import GIB, Room, SlotOffer, known_nodes
+from shared.domain.efficiency.job_context import JobContext
+from shared.domain.efficiency.offers import NodeOffer, Room, SlotOffer, known_nodes, size_version
 from shared.domain.efficiency.task_groups import Figure, TaskGroup
 from shared.domain.findings.finding import Amount, Details, Finding, Scope, Value
 from shared.domain.findings.thresholds import (
@@ -13,6 +15,7 @@ from shared.domain.findings.thresholds import (
     MAX_SLOTS,
     MAX_SLOTS_PER_CORE,
     MEMORY_HEADROOM,
+    MEMORY_NEAR,
     MIN_MEASURED_OF_SMALL_JOBS,
     MIN_MEASURED_RUNS,
     MIN_MORE_TASKS,
@@ -20,14 +23,14 @@ from shared.domain.findings.thresholds import (
 )
 
 THOUSAND = 1000
-_MIB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyEvidence:
     """Runs of a job on a VM size. The job has `completed` tasks, None before its first read.
 
-    `cost` is the money for what these tasks held; None where nothing of it has a price.
+    `cost` is the money for what these tasks held; None where nothing of it has a price. `context` has what is known of
+    the job beside them; where a job ran on several sizes it is that of the size with the most runs alone.
     """
 
     job_id: str
@@ -35,6 +38,7 @@ class EfficiencyEvidence:
     offer: SlotOffer
     completed: int | None
     cost: Decimal | None = None
+    context: JobContext = field(default_factory=JobContext)
 
     def enough(self, figure: Figure) -> Distribution | None:
         """Returns a figure if enough runs have it: 20, or 5 if these are all completed tasks."""
@@ -43,6 +47,12 @@ class EfficiencyEvidence:
             return None
         is_all = self.completed is not None and values.count >= max(self.completed, MIN_MEASURED_OF_SMALL_JOBS)
         return values if values.count >= MIN_MEASURED_RUNS or is_all else None
+
+    @property
+    def is_memory_near_limit(self) -> bool:
+        """Whether one run in twenty reached 90 % of the memory of its slots."""
+        memory, offered = self.enough("memory"), self.offer.memory
+        return memory is not None and bool(offered) and memory.quantile(95) >= MEMORY_NEAR * (offered or 0)
 
     @property
     def need(self) -> Room | None:
@@ -60,9 +70,12 @@ class EfficiencyEvidence:
 
     @property
     def more_tasks(self) -> int | None:
-        """How many tasks a node has room for, where these are at least half as many again as now."""
+        """How many tasks a node has room for, where these are at least half as many again as now.
+
+        It is None where tasks were killed for lack of memory, and on nodes with GPUs, which more tasks would share.
+        """
         node, need = self.offer.node.room, self.need
-        if node is None or need is None:
+        if node is None or need is None or self.context.kills or self.offer.node.gpus:
             return None
         by_memory = node.memory * NODE_MEMORY_FOR_TASKS / max(need.memory, 1)
         by_cores = min(node.cores / need.cores if need.cores else MAX_SLOTS, node.cores * MAX_SLOTS_PER_CORE)
@@ -73,17 +86,48 @@ class EfficiencyEvidence:
     def sufficient_size(self) -> str | None:
         """The smallest known VM size that has room for as many tasks as a node now, if it is much smaller.
 
-        It has no GPUs, and a local disk if nodes have one now. Of sizes with the same room it is the newest.
+        It has the same GPUs, and a local disk if nodes have one now.
         """
+        node = self.offer.node
+        return self._smaller(lambda one: (one.gpus, one.gpu_memory) == (node.gpus, node.gpu_memory))
+
+    @property
+    def size_without_gpus(self) -> str | None:
+        """The smallest known VM size without GPUs that has room for as many tasks as a node now."""
+        return self._smaller(lambda one: not one.gpus)
+
+    @property
+    def larger_size(self) -> str | None:
+        """The smallest known VM size with at least as many vCPUs and enough memory for as many tasks as a node now."""
+        node, memory = self.offer.node, self.enough("memory")
+        if node.room is None or memory is None:
+            return None
+        need = self.offer.tasks * memory.highest.value * MEMORY_HEADROOM / NODE_MEMORY_FOR_TASKS
+        return self._first(
+            one
+            for one in known_nodes()
+            if one.room and one.room.suffices(Room(node.room.cores, max(need, node.room.memory + 1)))
+            if (one.gpus, one.gpu_memory) == (node.gpus, node.gpu_memory)
+        )
+
+    def _smaller(self, is_fit: Callable[[NodeOffer], bool]) -> str | None:
         node, need, tasks = self.offer.node, self.need, self.offer.tasks
-        if node.room is None or need is None:
+        if node.room is None or need is None or self.context.kills:
             return None
         whole = Room(need.cores * tasks, need.memory * tasks / NODE_MEMORY_FOR_TASKS)
-        found = [
-            (one.room, -_version(one.vm_size), len(one.vm_size), one.vm_size)
+        return self._first(
+            one
             for one in known_nodes()
             if one.room and one.room.suffices(whole) and one.room.is_much_smaller(node.room)
-            if not one.gpus and one.has_local_disk >= node.has_local_disk
+            if is_fit(one) and one.has_local_disk >= node.has_local_disk
+        )
+
+    def _first(self, nodes: Iterable[NodeOffer]) -> str | None:
+        """Returns the smallest size; of those with the same room one of the present version, else the newest."""
+        version = size_version(self.offer.node.vm_size)
+        found = [
+            (one.room, size_version(one.vm_size) != version, -size_version(one.vm_size), len(one.vm_size), one.vm_size)
+            for one in nodes
         ]
         return min(found)[-1] if found else None
 
@@ -104,14 +148,3 @@ class EfficiencyEvidence:
             evidence={**details.get("evidence", {}), **about},
             amount=saving,
         )
-
-
-def size_text(size: float) -> str:
-    """Returns bytes as text, say `3.1 GiB` or `76 MiB`."""
-    return f"{size / GIB:.1f} GiB" if size >= GIB else f"{size / _MIB:.0f} MiB"
-
-
-def _version(size: str) -> int:
-    """Returns the version at the end of a size's name."""
-    version = size.rpartition("_v")[2]
-    return int(version) if version.isdigit() else 1

@@ -3,7 +3,7 @@
 The file has its source and the date of that for each series of sizes. A size that isn't there offers unknown memory.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -121,14 +121,19 @@ def node_offer(vm_size: str, vcpus: int | None) -> NodeOffer:
     return NodeOffer(vm_size, vcpus, None)
 
 
-def known_nodes() -> Iterator[NodeOffer]:
-    """Yields what nodes of all sizes in the file offer."""
-    for series in size_series():
-        for size in series.memory_gib:
-            yield node_offer(size, vcpus_of(size))
+@cache
+def known_nodes() -> Sequence[NodeOffer]:
+    """Returns what nodes of all sizes in the file offer."""
+    return [node_offer(size, vcpus_of(size)) for series in size_series() for size in series.memory_gib]
 
 
 @cache
 def size_series() -> list[SizeSeries]:
     """Returns the series of the file, read once."""
     return msgspec.json.decode(_FILE.read_bytes(), type=_Sizes).series
+
+
+def size_version(size: str) -> int:
+    """Returns the version at the end of a size's name, 1 where there is none."""
+    version = size.rpartition("_v")[2]
+    return int(version) if version.isdigit() else 1

@@ -73,5 +73,16 @@ MAX_ONE_CORE, MAX_ONE_CORE_EVER = 1.1, 1.5
 """Busy cores of 95 % of the runs, and of all, up to which tasks count as single-threaded."""
 MAX_IDLE_GPUS = 0.05
 """The used share of the offered GPUs up to which they count as idle."""
-MAX_WAITING_CORES, MIN_DISK_RATE = 0.3, 50 << 20
-"""Busy cores up to which, and bytes a second from which on, the median run counts as waiting for disks."""
+MAX_WAITING_CORES, MIN_DISK_RATE, MIN_NETWORK_RATE = 0.3, 50 << 20, 50 << 20
+"""Busy cores up to which, and bytes a second of a run's disks or of a node's network from which on, the median run
+counts as waiting for them."""
+MIN_SATURATED = 0.9
+"""The used share of the offered cores, where these are less than one, from which on tasks share too few of them."""
+MIN_STOLEN = 0.05
+"""The share of CPU time that a node's host took, or that containers waited for their limit, from which on it counts."""
+MIN_LIMIT_RATIO, MIN_LIMIT_EXCESS, LIMIT_HEADROOM = 10, timedelta(hours=1), 2
+"""A limit of so many times what the job took, and so much longer, is too long; and how much would have sufficed."""
+MAX_START_UP_SHARE = 0.5
+"""The share of start-ups in the time of start-ups and runs from which on they count as longer than the work."""
+MIN_SPOT_LOST = 0.3
+"""The share without a result in what a job's tasks held on spot nodes from which on these lose too much."""

@@ -6,6 +6,7 @@ from decimal import Decimal
 from hypothesis import strategies as st
 
 from shared.domain.efficiency.evidence import EfficiencyEvidence
+from shared.domain.efficiency.job_context import JobContext
 from shared.domain.efficiency.offers import GIB, SlotOffer, node_offer
 from shared.domain.efficiency.task_groups import TaskGroup
 from shared.domain.pools.vm_sizes import vcpus_of
@@ -38,17 +39,19 @@ def run(
     gpus: float | None = None,
     gpu_memory: float | None = None,
     disk: float = 0.0,
+    hours: float = 1.0,
 ) -> MeasuredAttempt:
-    """Returns a run of an hour: mean busy cores, peak of memory in GiB, its use of GPUs, and MiB of disks a second."""
+    """Returns a run of some hours: mean busy cores, peak of memory in GiB, use of GPUs, and MiB of disks a second."""
+    duration = round(hours * HOUR)
     return MeasuredAttempt(
         job="job",
         task=f"task-{number:04}",
         start=1_700_000_000 + number,
         vm_size="standard_d4s_v5",
-        duration=HOUR,
-        cpu_time=round(cores * HOUR),
+        duration=duration,
+        cpu_time=round(cores * duration),
         memory_peak=round(memory * GIB),
-        disk_bytes=round(disk * (1 << 20) * HOUR / 1000),
+        disk_bytes=round(disk * (1 << 20) * duration / 1000),
         threads=1,
         gpus=None if gpus is None else round(gpus * 1000),
         gpu_memory_peak=None if gpu_memory is None else round(gpu_memory * GIB),
@@ -63,7 +66,9 @@ def evidence(
     required: int = 1,
     completed: int | None = 1000,
     cost: str | None = "840",
+    context: JobContext | None = None,
 ) -> EfficiencyEvidence:
     """Returns the evidence of a job on nodes of a size, whose tasks require so many of their slots."""
     offer = SlotOffer(node_offer(size, vcpus_of(size)), slots, required)
-    return EfficiencyEvidence("job", TaskGroup.of(some), offer, completed, Decimal(cost) if cost else None)
+    money = Decimal(cost) if cost else None
+    return EfficiencyEvidence("job", TaskGroup.of(some), offer, completed, money, context or JobContext())

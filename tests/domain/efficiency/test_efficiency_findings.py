@@ -31,6 +31,8 @@ SOUND = {
     "little memory, and no smaller size": evidence(some(cores=3.9, memory=1.0), size="standard_f4s_v2"),
     "busy GPUs": evidence(some(cores=12.0, memory=90.0, gpus=0.9, gpu_memory=60.0), size=A100),
     "busy disks and cores": evidence(some(cores=3.5, memory=9.0, disk=200.0)),
+    "two slots for each core, of tasks that wait": evidence(some(cores=0.4, memory=1.4), slots=8),
+    "busy GPUs beside idle cores": evidence(some(cores=1.0, memory=9.0, gpus=0.9, gpu_memory=60.0), size=A100),
     "few runs": evidence(some(19, cores=0.9, memory=1.0)),
     "an unknown size": evidence(some(cores=0.9, memory=1.0), size="standard_x4_v9"),
 }
@@ -40,6 +42,9 @@ WASTEFUL = {
     "memoryNearLimit": evidence(some(cores=3.8, memory=15.9)),
     "waitsForDisk": evidence(some(cores=0.2, memory=3.0, disk=90.0)),
     "idleGpus": evidence(some(cores=20.0, memory=90.0), size=A100),
+    "slotsTooFew": evidence(some(cores=0.5, memory=2.0), size="standard_d8s_v5", slots=8),
+    "slotsTooMany": evidence(some(cores=0.5, memory=1.7), slots=8),
+    "otherSize": evidence(some(cores=1.6, memory=8.0)),
 }
 
 
@@ -104,6 +109,36 @@ def test_a_node_with_a_local_disk_is_replaced_by_one_with_a_local_disk() -> None
 def test_slots_are_multiples_of_those_that_a_task_requires() -> None:
     found = only(evidence(some(cores=0.5, memory=1.0), slots=4, required=2))
     assert (found.evidence["slotsPerNode"], found.evidence["sufficientSlots"]) == (4, 14)
+
+
+def test_slots_that_share_cores_are_advised_to_be_as_many_as_cores() -> None:
+    found = only(evidence([run(at, cores=0.5, memory=1.7) for at in range(40)], slots=8))
+    assert found.sentence == (
+        "Half of 40 runs used 100 % or more of the 0.50 cores that their slots offer: 8 tasks run at once on 4 cores."
+    )
+    assert (found.evidence["slotsPerNode"], found.evidence["sufficientSlots"]) == (8, 4)
+
+
+def test_room_for_half_as_many_tasks_again_is_named_though_no_resource_is_far_above_need() -> None:
+    found = only(evidence([run(at, cores=0.5, memory=2.0) for at in range(40)], size="standard_d8s_v5", slots=8))
+    assert found.sentence == (
+        "95 % of 40 runs kept at most 0.5 of 1 cores busy on average, and none used more than 2.0 GiB of 4.0 GiB."
+    )
+    assert (found.evidence["sufficientSlots"], found.amount) == (12, (Decimal(280), "money"))
+
+
+def test_a_smaller_size_has_the_same_gpus_where_these_are_busy() -> None:
+    busy = [run(at, cores=1.0, memory=8.0, gpus=0.8, gpu_memory=9.0) for at in range(40)]
+    assert only(evidence(busy, size="standard_nc16as_t4_v3")).evidence["sufficientSize"] == "standard_nc4as_t4_v3"
+    idle = [run(at, cores=1.0, memory=8.0) for at in range(40)]
+    assert "standard_e2ds_v5" in only(evidence(idle, size="standard_nc16as_t4_v3")).advice
+
+
+def test_memory_near_the_limit_names_a_size_with_more_memory() -> None:
+    found = only(evidence(some(cores=3.8, memory=15.9)))
+    assert found.evidence["sufficientSize"] == "standard_e4s_v5"
+    largest = some(cores=104.0, memory=671.0)
+    assert only(evidence(largest, size="standard_e104is_v5")).evidence["sufficientSize"] is None
 
 
 @pytest.mark.parametrize(("tasks", "fewer"), [(1, "more memory for each vCPU"), (4, "run 3 of these tasks")])

@@ -6,7 +6,7 @@ from shared.domain.findings.thresholds import MAX_IDLE_GPUS
 
 
 def idle_gpus(e: EfficiencyEvidence) -> Finding | None:
-    """Returns the finding on a job whose nodes have GPUs, where 95 % of the tasks used at most 5 % of theirs.
+    """Returns the finding on a job whose nodes have GPUs, where tasks used at most 5 % of theirs on average.
 
     The agent writes figures of GPUs only for runs that held memory of one.
     """
@@ -17,7 +17,7 @@ def idle_gpus(e: EfficiencyEvidence) -> Finding | None:
     share = used.mean * used.count / runs.count / THOUSAND / offered if used else 0.0
     if share > MAX_IDLE_GPUS:
         return None
-    size = e.sufficient_size
+    size = e.size_without_gpus
     instead = f" A node of {size} has room for as many of these tasks." if size else ""
     held = used.count if used else 0
     return e.found(

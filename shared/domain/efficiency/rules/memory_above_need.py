@@ -1,8 +1,9 @@
 """The rule on slots with far more memory than tasks need."""
 
-from shared.domain.efficiency.evidence import EfficiencyEvidence, size_text
+from shared.domain.efficiency.evidence import EfficiencyEvidence
 from shared.domain.efficiency.offers import GIB
 from shared.domain.efficiency.rules.remedies import remedy_for
+from shared.domain.efficiency.texts import size_text
 from shared.domain.findings.finding import Finding
 from shared.domain.findings.thresholds import MEMORY_FAR_ABOVE
 

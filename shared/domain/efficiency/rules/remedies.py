@@ -17,11 +17,8 @@ class Remedy(NamedTuple):
 
 
 def remedy_for(e: EfficiencyEvidence) -> Remedy | None:
-    """Returns more slots per node where tasks leave room for them, else a smaller VM size by name; None without either.
-
-    More slots of nodes with GPUs aren't suggested, as tasks would share the GPUs.
-    """
-    tasks = None if e.offer.node.gpus else e.more_tasks
+    """Returns more slots per node where there is room for them, else a smaller VM size by name; None without either."""
+    tasks = e.more_tasks
     if tasks:
         slots = tasks * e.offer.required
         advice = (

@@ -1,7 +1,8 @@
 """The rule on tasks that keep disks busy rather than cores."""
 
-from shared.domain.efficiency.evidence import THOUSAND, EfficiencyEvidence, size_text
+from shared.domain.efficiency.evidence import THOUSAND, EfficiencyEvidence
 from shared.domain.efficiency.offers import known_nodes
+from shared.domain.efficiency.texts import size_text
 from shared.domain.findings.finding import Finding
 from shared.domain.findings.thresholds import MAX_WAITING_CORES, MIN_DISK_RATE
 

@@ -1,0 +1,78 @@
+"""What is known of a job beside the use of its runs: its time limit, kills, start-ups, and the nodes that ran it.
+
+Each is None where it isn't known; no rule concludes anything from that.
+"""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import NamedTuple
+
+
+class TimeLimit(NamedTuple):
+    """The limit of a completed job (maxWallClockTime), and the time from its creation to its end."""
+
+    limit: timedelta
+    took: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Kills:
+    """Tasks of which the kernel killed a process for lack of memory; `is_limit`: each reached its container's limit."""
+
+    tasks: int
+    is_limit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JobStartUps:
+    """The job's share of the start-ups of `nodes` nodes that began to work while it ran.
+
+    `time` is that of nodes in milliseconds until their first tasks, without waiting for these, times the share of the
+    job in what tasks held on its pool in these days.
+    """
+
+    nodes: int
+    median: timedelta
+    time: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class NodeKindUse:
+    """What the job's tasks held on dedicated, or on spot nodes: milliseconds of nodes, and those without a result.
+
+    `cost` is the money for it, `otherwise` that for the same time on nodes of the other kind; None where some of it has
+    no price.
+    """
+
+    held: int = 0
+    interrupted: int = 0
+    cost: Decimal | None = None
+    otherwise: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFigures:
+    """Means over the nodes of the job's pool while it ran, at most the last twelve hours.
+
+    `stolen` is the share of CPU time that their hosts took, `throttled` that which containers waited for their limit of
+    CPU, `network` bytes a second that a node received and sent.
+    """
+
+    nodes: int
+    stolen: float | None = None
+    throttled: float | None = None
+    network: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """Facts about a job that its runs don't show."""
+
+    time_limit: TimeLimit | None = None
+    kills: Kills | None = None
+    start_ups: JobStartUps | None = None
+    dedicated: NodeKindUse = field(default_factory=NodeKindUse)
+    spot: NodeKindUse = field(default_factory=NodeKindUse)
+    nodes: NodeFigures | None = None
