@@ -7,7 +7,7 @@ from typing import Unpack
 
 from shared.domain.efficiency.distributions import Distribution
 from shared.domain.efficiency.job_context import JobContext
-from shared.domain.efficiency.offers import NodeOffer, Room, SlotOffer, known_nodes, size_version
+from shared.domain.efficiency.offers import NodeOffer, Room, SlotOffer, advised_nodes, nearest_size
 from shared.domain.efficiency.task_groups import Figure, TaskGroup
 from shared.domain.findings.finding import Amount, Details, Finding, Scope, Value
 from shared.domain.findings.thresholds import (
@@ -103,9 +103,9 @@ class EfficiencyEvidence:
         if node.room is None or memory is None:
             return None
         need = self.offer.tasks * memory.highest.value * MEMORY_HEADROOM / NODE_MEMORY_FOR_TASKS
-        return self._first(
+        return self.nearest(
             one
-            for one in known_nodes()
+            for one in advised_nodes()
             if one.room and one.room.suffices(Room(node.room.cores, max(need, node.room.memory + 1)))
             if (one.gpus, one.gpu_memory) == (node.gpus, node.gpu_memory)
         )
@@ -115,21 +115,16 @@ class EfficiencyEvidence:
         if node.room is None or need is None or self.context.kills:
             return None
         whole = Room(need.cores * tasks, need.memory * tasks / NODE_MEMORY_FOR_TASKS)
-        return self._first(
+        return self.nearest(
             one
-            for one in known_nodes()
+            for one in advised_nodes()
             if one.room and one.room.suffices(whole) and one.room.is_much_smaller(node.room)
             if is_fit(one) and one.has_local_disk >= node.has_local_disk
         )
 
-    def _first(self, nodes: Iterable[NodeOffer]) -> str | None:
-        """Returns the smallest size; of those with the same room one of the present version, else the newest."""
-        version = size_version(self.offer.node.vm_size)
-        found = [
-            (one.room, size_version(one.vm_size) != version, -size_version(one.vm_size), len(one.vm_size), one.vm_size)
-            for one in nodes
-        ]
-        return min(found)[-1] if found else None
+    def nearest(self, nodes: Iterable[NodeOffer]) -> str | None:
+        """Returns the smallest size; of those alike the one whose version is nearest to the present one."""
+        return nearest_size(nodes, self.offer.node.vm_size)
 
     def saved_by(self, tasks: int) -> Amount | None:
         """Returns the money that nodes with `tasks` tasks each would have saved."""

@@ -3,7 +3,7 @@
 The file has its source and the date of that for each series of sizes. A size that isn't there offers unknown memory.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -16,6 +16,7 @@ from shared.domain.pools.vm_sizes import vcpus_of
 
 GIB = 1 << 30
 _RENAMED = {"memory_gib": "memoryGiB", "local_disk": "localDisk"}
+_OLDEST_ADVISED = 5  # Azure's guides lead from earlier versions to version 5
 _FILE = Path(__file__).with_name("vm_sizes.json")
 
 
@@ -27,7 +28,10 @@ class Gpus(NamedTuple):
 
 
 class SizeSeries(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=_RENAMED):
-    """A series of VM sizes, as its page of the day `dated` describes it; sizes are in lower case."""
+    """A series of VM sizes, as its page of the day `dated` describes it; sizes are in lower case.
+
+    `retires` is when Azure retires it, None where that isn't announced.
+    """
 
     name: str
     source: str
@@ -35,10 +39,15 @@ class SizeSeries(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     local_disk: bool
     memory_gib: Mapping[str, int]
     gpus: Mapping[str, Gpus] = {}
+    retires: date | None = None
 
 
-class _Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SizeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """The file: its series, and the page about retirements of the day `retirements_dated`."""
+
     series: list[SizeSeries]
+    retirements: str
+    retirements_dated: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +131,36 @@ def node_offer(vm_size: str, vcpus: int | None) -> NodeOffer:
 
 
 @cache
-def known_nodes() -> Sequence[NodeOffer]:
-    """Returns what nodes of all sizes in the file offer."""
-    return [node_offer(size, vcpus_of(size)) for series in size_series() for size in series.memory_gib]
+def advised_nodes() -> Sequence[NodeOffer]:
+    """Returns what nodes of all sizes in the file offer, without those that Azure retires."""
+    lasting = [series for series in size_series() if series.retires is None]
+    return [node_offer(size, vcpus_of(size)) for series in lasting for size in series.memory_gib]
+
+
+def size_series() -> list[SizeSeries]:
+    """Returns the series of the file."""
+    return size_file().series
 
 
 @cache
-def size_series() -> list[SizeSeries]:
-    """Returns the series of the file, read once."""
-    return msgspec.json.decode(_FILE.read_bytes(), type=_Sizes).series
+def size_file() -> SizeFile:
+    """Returns the file, read once."""
+    return msgspec.json.decode(_FILE.read_bytes(), type=SizeFile)
 
 
-def size_version(size: str) -> int:
+def nearest_size(nodes: Iterable[NodeOffer], to: str) -> str | None:
+    """Returns the size with the least room; of those alike the one whose version is nearest to another size's.
+
+    Versions before 5 are led on to 5. Later ones may need another image.
+    """
+    wanted = max(_version(to), _OLDEST_ADVISED)
+    found = [
+        (one.room, abs(_version(one.vm_size) - wanted), len(one.vm_size), one.vm_size) for one in nodes if one.room
+    ]
+    return min(found)[-1] if found else None
+
+
+def _version(size: str) -> int:
     """Returns the version at the end of a size's name, 1 where there is none."""
     version = size.rpartition("_v")[2]
     return int(version) if version.isdigit() else 1

@@ -103,7 +103,7 @@ def test_more_slots_leave_room_for_the_highest_peak() -> None:
 
 def test_a_node_with_a_local_disk_is_replaced_by_one_with_a_local_disk() -> None:
     wasteful = [run(at, cores=3.6, memory=2.0) for at in range(40)]
-    assert only(evidence(wasteful, size="standard_d4ds_v5")).evidence["sufficientSize"] == "standard_f4s_v2"
+    assert only(evidence(wasteful, size="standard_d4ds_v5")).evidence["sufficientSize"] == "standard_d4lds_v5"
 
 
 def test_slots_are_multiples_of_those_that_a_task_requires() -> None:
@@ -137,8 +137,8 @@ def test_a_smaller_size_has_the_same_gpus_where_these_are_busy() -> None:
 def test_memory_near_the_limit_names_a_size_with_more_memory() -> None:
     found = only(evidence(some(cores=3.8, memory=15.9)))
     assert found.evidence["sufficientSize"] == "standard_e4s_v5"
-    largest = some(cores=104.0, memory=671.0)
-    assert only(evidence(largest, size="standard_e104is_v5")).evidence["sufficientSize"] is None
+    largest = some(cores=192.0, memory=1831.0)
+    assert only(evidence(largest, size="standard_e192is_v6")).evidence["sufficientSize"] is None
 
 
 @pytest.mark.parametrize(("tasks", "fewer"), [(1, "more memory for each vCPU"), (4, "run 3 of these tasks")])

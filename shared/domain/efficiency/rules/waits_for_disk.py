@@ -1,7 +1,7 @@
 """The rule on tasks that keep disks busy rather than cores."""
 
 from shared.domain.efficiency.evidence import THOUSAND, EfficiencyEvidence
-from shared.domain.efficiency.offers import known_nodes
+from shared.domain.efficiency.offers import advised_nodes
 from shared.domain.efficiency.texts import size_text
 from shared.domain.findings.finding import Finding
 from shared.domain.findings.thresholds import MAX_WAITING_CORES, MIN_DISK_RATE
@@ -32,10 +32,10 @@ def _disk_advice(e: EfficiencyEvidence) -> str:
     node = e.offer.node
     if node.has_local_disk or node.room is None:
         return "Keep what tasks read and write often on the node's local disk."
-    alike = [one.vm_size for one in known_nodes() if one.room == node.room and one.has_local_disk and not one.gpus]
-    instead = f"; {max(alike, key=_version)} has one, and the same cores and memory" if alike else ""
+    size = e.nearest(
+        one
+        for one in advised_nodes()
+        if one.room == node.room and one.has_local_disk and (one.gpus, one.gpu_memory) == (node.gpus, node.gpu_memory)
+    )
+    instead = f"; {size} has one, and the same cores and memory" if size else ""
     return f"Nodes of {node.vm_size} have no local disk{instead}."
-
-
-def _version(size: str) -> tuple[str, int]:
-    return size.rpartition("_")[2], -len(size)
