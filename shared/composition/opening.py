@@ -27,6 +27,8 @@ from shared.services.cost.todays_costs import TodaysCosts
 from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.cost.waste_queries import WasteQueries
 from shared.services.efficiency.efficiency_queries import EfficiencyQueries
+from shared.services.efficiency.job_contexts import JobContextReader
+from shared.services.efficiency.node_figures import NodeFigureReader
 from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.dependency_snapshots import DependencySnapshots
@@ -187,7 +189,13 @@ async def open_services(settings: Settings) -> Services:
         focus=FocusQueries(registry, stores.usage_days, price_queries),
         budgets=BudgetQueries(registry, stores.budgets, stores.usage_days, price_queries),
         waste=WasteQueries(registry, stores, price_queries, pool_histories),
-        efficiency=EfficiencyQueries(costs, tasks, stores.pools, parts.ingestion.attempts),
+        efficiency=EfficiencyQueries(
+            costs,
+            tasks,
+            stores.pools,
+            parts.ingestion.attempts,
+            JobContextReader(events, NodeFigureReader(pools, parts.ingestion.pool_telemetry)),
+        ),
         schedules=schedules,
         registry=registry,
         housekeeping=HousekeepingService(

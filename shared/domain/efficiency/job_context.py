@@ -24,18 +24,11 @@ class Kills:
     is_limit: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class JobStartUps:
-    """The job's share of the start-ups of `nodes` nodes that began to work while it ran.
+class StartUpTime(NamedTuple):
+    """Milliseconds of nodes: the job's share of those in which its pool's nodes started, and those its tasks held."""
 
-    `time` is that of nodes in milliseconds until their first tasks, without waiting for these, times the share of the
-    job in what tasks held on its pool in these days.
-    """
-
-    nodes: int
-    median: timedelta
-    time: float
-    share: float
+    starting: int
+    held: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +47,7 @@ class NodeKindUse:
 
 @dataclass(frozen=True, slots=True)
 class NodeFigures:
-    """Means over the nodes of the job's pool while it ran, at most the last twelve hours.
+    """Means over the nodes of the job's pool while it ran, at most its last three hours.
 
     `stolen` is the share of CPU time that their hosts took, `throttled` that which containers waited for their limit of
     CPU, `network` bytes a second that a node received and sent.
@@ -72,7 +65,7 @@ class JobContext:
 
     time_limit: TimeLimit | None = None
     kills: Kills | None = None
-    start_ups: JobStartUps | None = None
+    start_ups: StartUpTime | None = None
     dedicated: NodeKindUse = field(default_factory=NodeKindUse)
     spot: NodeKindUse = field(default_factory=NodeKindUse)
     nodes: NodeFigures | None = None

@@ -12,6 +12,7 @@ from shared.domain.cost.cost_ranges import MAX_DAYS, CostRange, cost_range
 from shared.domain.cost.cost_summary import CostSummary, cost_summary, days_of_summary
 from shared.domain.cost.dear_tasks import DearTask
 from shared.domain.cost.job_costs import JobForecast, TaskCost, job_cost, job_forecast, task_cost
+from shared.domain.cost.job_node_use import JobNodeUse, job_node_use
 from shared.domain.cost.pool_costs import BilledCost, billed_costs
 from shared.domain.cost.priced_days import PricedDay, Sharing
 from shared.domain.cost.run_costs import run_days
@@ -67,7 +68,8 @@ class JobCostReport:
     """A job's costs so far, by day; `task` and `forecast` are None where too few tasks completed, or none is left.
 
     `missing` are the days from its creation to its end without stored usage; with any before today `task` and
-    `forecast` aren't known. `dearest` tasks are None where they weren't looked for.
+    `forecast` aren't known. `dearest` tasks are None where they weren't looked for. `use` is what its tasks held on
+    nodes of both kinds.
     """
 
     report: JobReport
@@ -79,6 +81,7 @@ class JobCostReport:
     task: TaskCost | None
     forecast: JobForecast | None
     dearest: Sequence[DearTask] | None
+    use: JobNodeUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,8 @@ class CostQueries:
         wanted = CostRange(range(first, today + 1))
         stored = await self._days.load(report.account.key, wanted.days, _JOBS)
         prices = await self._prices.table(report.account)
-        cost = job_cost((PricedDay(day, prices) for day in stored.values()), report.job.key, sharing)
+        priced = [PricedDay(day, prices) for day in stored.values()]
+        cost, use = job_cost(priced, report.job.key, sharing), job_node_use(priced, report.job.key)
         missing = [day for day in wanted.missing_from(stored) if day in days]
         snapshot = report.job.snapshot
         statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
@@ -155,7 +159,7 @@ class CostQueries:
         found = None
         if dearest or (dearest is None and snapshot and snapshot.counts.total <= MAX_UNASKED):
             found = await dearest_tasks(self._leaves, report, stored.values(), prices)
-        return JobCostReport(report, prices.currency, wanted, as_of, cost, missing, task, forecast, found)
+        return JobCostReport(report, prices.currency, wanted, as_of, cost, missing, task, forecast, found, use)
 
     async def of_pool(
         self,

@@ -14,6 +14,7 @@ from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.job_costs import held_amount
 from shared.domain.efficiency.evidence import EfficiencyEvidence
 from shared.domain.efficiency.findings import efficiency_findings
+from shared.domain.efficiency.job_context import JobContext
 from shared.domain.efficiency.offers import SlotOffer, node_offer
 from shared.domain.efficiency.task_groups import Figure, TaskGroup, TaskGroups, by_vm_size
 from shared.domain.findings.finding import Finding
@@ -22,6 +23,7 @@ from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.reports.reports import JobReport
 from shared.errors import UnreadableError
 from shared.services.cost.cost_queries import CostQueries, JobCostReport
+from shared.services.efficiency.job_contexts import JobContextReader
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.pools.pools import PoolStore
 from shared.stores.telemetry.measured_attempts import MeasuredAttemptStore
@@ -65,12 +67,18 @@ class EfficiencyReport:
 
 class EfficiencyQueries:
     def __init__(
-        self, costs: CostQueries, tasks: TaskQueries, pools: PoolStore, attempts: MeasuredAttemptStore
+        self,
+        costs: CostQueries,
+        tasks: TaskQueries,
+        pools: PoolStore,
+        attempts: MeasuredAttemptStore,
+        contexts: JobContextReader,
     ) -> None:
         self._costs = costs
         self._tasks = tasks
         self._pools = pools
         self._attempts = attempts
+        self._contexts = contexts
 
     async def of_job(self, account_id: str, job_id: str) -> EfficiencyReport:
         """Returns a job's efficiency since its creation. Raises NotFoundError, CacheConflictError, StorageError."""
@@ -85,9 +93,9 @@ class EfficiencyQueries:
             currency=cost.currency,
             cost=_held(cost),
         )
-        return await self._judged(found)
+        return await self._judged(found, cost)
 
-    async def _judged(self, found: EfficiencyReport) -> EfficiencyReport:
+    async def _judged(self, found: EfficiencyReport, costs: JobCostReport) -> EfficiencyReport:
         """Returns the report with offers and findings, or a reason why there are none."""
         sizes = by_vm_size(found.groups)
         if not sizes:
@@ -103,12 +111,16 @@ class EfficiencyQueries:
             for size in sizes
             if size
         }
-        run = sum(map(_run_time, sizes.values()))
+        run, most = sum(map(_run_time, sizes.values())), max(sizes, key=lambda size: sizes[size].runs)
+        context = JobContext()
+        if most in offers and found.as_of:
+            context = await self._contexts.context(costs, found.as_of, offers[most].node.cores)
         findings = list[Finding]()
         for size, offer in offers.items():
             cost = found.cost * _run_time(sizes[size]) / run if found.cost and run else None
+            of_size = context if size == most else JobContext()
             findings += efficiency_findings(
-                EfficiencyEvidence(found.report.job.facts.id, sizes[size], offer, found.completed, cost)
+                EfficiencyEvidence(found.report.job.facts.id, sizes[size], offer, found.completed, cost, of_size)
             )
         findings.sort(key=lambda one: -(one.amount.number if one.amount else 0))
         return replace(found, offers=offers, slots=facts.slots_per_node, required=required, findings=findings)

@@ -17,10 +17,10 @@ from shared.domain.efficiency.evidence import EfficiencyEvidence
 from shared.domain.efficiency.findings import efficiency_findings
 from shared.domain.efficiency.job_context import (
     JobContext,
-    JobStartUps,
     Kills,
     NodeFigures,
     NodeKindUse,
+    StartUpTime,
     TimeLimit,
 )
 from shared.domain.efficiency.offers import GIB, node_offer
@@ -126,7 +126,7 @@ def sound_with_limit(dice: Dice) -> EfficiencyEvidence:
 def sound_on_new_nodes(dice: Dice) -> EfficiencyEvidence:
     """Nodes start for the job, and run it for longer than that; its tasks are short."""
     found = made(dice, dice.choice(_GENERAL), 4, Shape(hours=(0.01, 0.05)))
-    return _with_start_ups(found, dice, dice.uniform(0.1, 0.8))
+    return _with_start_ups(found, dice.uniform(0.1, 0.8))
 
 
 def sound_on_spot_nodes(dice: Dice) -> EfficiencyEvidence:
@@ -212,7 +212,7 @@ def much_time(dice: Dice) -> EfficiencyEvidence:
 
 def slow_start(dice: Dice) -> EfficiencyEvidence:
     found = made(dice, dice.choice(_GENERAL), 4, Shape(hours=(0.01, 0.05)))
-    return _with_start_ups(found, dice, dice.uniform(1.3, 9))
+    return _with_start_ups(found, dice.uniform(1.3, 9))
 
 
 def preempted(dice: Dice) -> EfficiencyEvidence:
@@ -234,12 +234,10 @@ def stolen(dice: Dice) -> EfficiencyEvidence:
     return made(dice, dice.choice(_GENERAL), 2, context=JobContext(nodes=nodes))
 
 
-def _with_start_ups(found: EfficiencyEvidence, dice: Dice, ratio: float) -> EfficiencyEvidence:
+def _with_start_ups(found: EfficiencyEvidence, ratio: float) -> EfficiencyEvidence:
     """Returns the job with start-ups that took some times as long as its work."""
-    work = found.group.figures["duration"].values.sum / found.offer.tasks
-    nodes = int(dice.uniform(5, 60))
-    median = timedelta(milliseconds=round(work * ratio / nodes))
-    return replace(found, context=JobContext(start_ups=JobStartUps(nodes, median, work * ratio, 1.0)))
+    held = max(round(found.group.figures["duration"].values.sum / found.offer.tasks), 2 * HOUR)
+    return replace(found, context=JobContext(start_ups=StartUpTime(round(held * ratio), held)))
 
 
 PLANTS: Mapping[Plant, str | None] = {

@@ -10,10 +10,10 @@ import pytest
 from shared.domain.efficiency.findings import efficiency_findings
 from shared.domain.efficiency.job_context import (
     JobContext,
-    JobStartUps,
     Kills,
     NodeFigures,
     NodeKindUse,
+    StartUpTime,
     TimeLimit,
 )
 from shared.domain.findings.finding import Finding
@@ -75,23 +75,19 @@ def replace_limit(limit: TimeLimit, *, hours: int) -> TimeLimit:
 
 
 def test_start_ups_of_more_node_time_than_all_runs_are_named() -> None:
-    ups = JobStartUps(nodes=6, median=7 * MINUTE, time=41 * HOUR, share=1.0)
-    one = only(JobContext(start_ups=ups))
+    one = only(JobContext(start_ups=StartUpTime(51 * HOUR, 49 * HOUR)))
     assert one.sentence == (
-        "6 nodes began to work while the job ran, after 7 minutes at the median. 51 % of the time of nodes for this job"
-        " was start-up; the rest ran tasks."
+        "Nodes spent 2 days to start, the job's share of the start-ups of its pool, and its tasks held them for 2 days;"
+        " half of 40 runs took at most 60 minutes."
     )
+    assert "51 % of the time was start-up" in one.advice
     assert one.evidence == {
-        "nodes": 6, "startUp": 7 * MINUTE, "startUpShare": 0.51, "workTime": timedelta(hours=40),
-        "vmSize": "standard_d4s_v5", "measuredRuns": 40,
+        "startUpTime": timedelta(hours=51), "runTime": timedelta(hours=49), "startUpShare": 0.51,
+        "medianRun": timedelta(hours=1), "vmSize": "standard_d4s_v5", "measuredRuns": 40,
     }  # fmt: skip
-    assert codes(JobContext(start_ups=replace(ups, time=39 * HOUR))) == []
-    assert codes(JobContext(start_ups=replace(ups, nodes=4))) == []
-
-
-def test_completed_tasks_without_a_measured_run_count_as_work() -> None:
-    ups = JobStartUps(nodes=6, median=7 * MINUTE, time=41 * HOUR, share=1.0)
-    assert efficiency_findings(evidence(SOUND, completed=80, context=JobContext(start_ups=ups))) == []
+    assert codes(JobContext(start_ups=StartUpTime(50 * HOUR, 50 * HOUR))) == []
+    assert codes(JobContext(start_ups=StartUpTime(HOUR - 1, 1))) == []
+    assert codes(JobContext(start_ups=StartUpTime(2 * HOUR, HOUR)), SOUND[:4]) == []
 
 
 def test_work_lost_on_spot_nodes_is_named_and_dedicated_nodes_where_they_would_have_cost_less() -> None:

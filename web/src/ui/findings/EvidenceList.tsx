@@ -9,7 +9,7 @@ import { addressOfDetail } from "../../routing/routes.ts";
 import { ExternalText } from "../text/ExternalText.tsx";
 import type { Evidence, Finding } from "./model.ts";
 
-const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "freeSlotTime", "idleTime", "maxWallClockTime", "medianRun", "runTime", "startTime", "startUp", "startUpBefore"]);
+const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "freeSlotTime", "idleTime", "jobTime", "longestRun", "maxWallClockTime", "medianRun", "runTime", "startTime", "startUp", "startUpBefore", "startUpTime", "sufficientLimit", "sufficientTaskLimit", "usualRun"]);
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** Labels of evidence that its name in the API doesn't explain. */
 const LABELS = new Map([
@@ -43,6 +43,7 @@ const LABELS = new Map([
   ["interruptionsSince", "interruptions counted since"],
   ["isAllWaiting", "all waiting tasks checked"],
   ["jobs", "jobs ahead (priority or age): waiting tasks"],
+  ["jobTime", "time that the job took"],
   ["kills", "killed processes"],
   ["lookedAt", "waiting tasks checked"],
   ["medianRun", "median run of tasks"],
@@ -50,6 +51,7 @@ const LABELS = new Map([
   ["memoryGiB", "memory, in GiB"],
   ["mostBusyNodes", "nodes busy at most"],
   ["neededNodes", "nodes needed"],
+  ["networkMiBPerSecond", "network of a node, MiB a second"],
   ["offeredCores", "cores offered"],
   ["offeredGpus", "GPUs offered"],
   ["offeredMemoryGiB", "memory offered, in GiB"],
@@ -70,12 +72,19 @@ const LABELS = new Map([
   ["startTime", "time of starts"],
   ["startUp", "median start-up"],
   ["startUpBefore", "median start-up before"],
+  ["startUpShare", "share of start-ups"],
+  ["startUpTime", "time of start-ups"],
+  ["stolenShare", "share of stolen CPU time"],
+  ["sufficientLimit", "limit of the job that suffices"],
   ["sufficientSize", "VM size that suffices"],
   ["sufficientSlots", "slots per node that suffice"],
+  ["sufficientTaskLimit", "limit of tasks that suffices"],
   ["target", "target nodes"],
   ["tasksEndedPerMinute", "tasks ended per minute"],
+  ["throttledShare", "share of CPU time at limits"],
   ["unsure", "undetermined tasks"],
   ["usedGpuShare", "used share of GPUs"],
+  ["usualRun", "95 % of runs at most"],
   ["vmSize", "VM size"],
 ]);
 

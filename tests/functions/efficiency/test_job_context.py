@@ -1,0 +1,118 @@
+"""Findings on what a job's runs don't show, through the app: kills, stolen time, the network, limits and start-ups."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from azure.batch import models
+from azure.storage.blob.aio import ContainerClient
+
+from tests.emulator.support.staging import add_job, add_pool, add_tasks
+from tests.functions.conftest import World
+from tests.functions.efficiency.measured_world import TASKS, polled_tasks, staged, started, written
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+MEBI = 1 << 20
+ENDED: Any = {"terminateReason": "done"}
+
+
+async def findings(world: World, job: str) -> dict[str, Any]:
+    """Returns a job's findings by code, in their order."""
+    answer = await world.get(f"accounts/demo/jobs/{job}/efficiency")
+    assert (answer.status, answer.body["reason"]) == (200, None), answer.body
+    return {one["code"]: one for one in answer.body["findings"]}
+
+
+async def test_tasks_that_the_kernel_killed_are_named(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, "killed", 4)
+    killed = {tasks[0]["id"], tasks[1]["id"]}
+
+    def kills(own: list[dict[str, Any]]) -> str:
+        return "".join(
+            f'batchscope_event,kind=oom_kill,job_id={job},task_id={one["id"]} message="Killed.",is_cgroup_limit=false'
+            f" {(started(one) + 60) * 10**9}\n"
+            for one in own
+            for job in ("killed", "other")
+            if one["id"] in killed
+        )
+
+    await written(world, container, "killed", tasks, cores=0.9, memory=2.0, further=kills)
+    found = await findings(world, "killed")
+    assert list(found) == ["memoryNearLimit"]
+    assert (found["memoryNearLimit"]["evidence"]["killedTasks"], found["memoryNearLimit"]["title"]) == (
+        2, "Tasks were killed for lack of memory",
+    )  # fmt: skip
+
+
+async def test_stolen_time_and_the_network_are_those_of_the_nodes_while_the_job_ran(
+    world: World, container: ContainerClient
+) -> None:
+    tasks = await staged(world, "robbed", 5)
+
+    def figures(own: list[dict[str, Any]]) -> str:
+        first = min(map(started, own))
+        lines = []
+        for minute in range(60):
+            at = (first + 60 * minute) * 10**9
+            lines += [
+                f"cpu,cpu=cpu-total usage_idle=60,usage_user=28,usage_steal=12 {at}\n",
+                f"net,interface=eth0 bytes_recv={70 * MEBI * 60 * minute}i,bytes_sent={MEBI * 60 * minute}i {at}\n",
+            ]
+        return "".join(lines)
+
+    await written(world, container, "robbed", tasks, cores=0.1, memory=12.0, further=figures)
+    found = await findings(world, "robbed")
+    assert list(found) == ["waitsForNetwork", "stolenTime"]
+    assert found["stolenTime"]["evidence"]["stolenShare"] == pytest.approx(0.12, rel=0.01)
+    assert found["stolenTime"]["evidence"]["nodes"] == 4
+    assert found["waitsForNetwork"]["evidence"]["networkMiBPerSecond"] == pytest.approx(71, rel=0.05)
+
+
+async def test_the_time_limit_of_a_completed_job_is_compared_with_the_time_that_it_took(
+    world: World, container: ContainerClient
+) -> None:
+    await world.poll()
+    world.advance(6 * 86_400)
+    await add_pool(world.batch, nodes=4, size="standard_d4s_v5", slots=1)
+    for job, limit in (("limited", timedelta(days=7)), ("bounded", timedelta(hours=3))):
+        await world.batch.create_job(
+            models.BatchJobCreateOptions(
+                id=job,
+                pool_info=models.BatchPoolInfo(pool_id="pool"),
+                constraints=models.BatchJobConstraints(max_wall_clock_time=limit),
+            )
+        )
+        await add_tasks(world.batch, TASKS, job=job, command="sleep 300", prefix="frame")
+        world.advance(3600)
+        await world.batch.begin_terminate_job(job, ENDED)
+        world.advance(60)
+    for job in ("limited", "bounded"):
+        tasks = await polled_tasks(world, job)
+        await written(world, container, job, tasks, cores=3.9, memory=12.0, seconds=300)
+    found = await findings(world, "limited")
+    assert list(found) == ["timeLimitTooLong"]
+    evidence = found["timeLimitTooLong"]["evidence"]
+    assert (evidence["maxWallClockTime"], evidence["longestRun"]) == (7 * 86_400, 300)
+    assert 3600 <= evidence["jobTime"] < 4000
+    assert await findings(world, "bounded") == {}
+
+
+async def test_nodes_that_start_for_longer_than_they_run_a_job_are_named(
+    world: World, container: ContainerClient
+) -> None:
+    await world.poll()
+    world.advance(7 * 86_400)
+    await add_pool(world.batch, "slow-start", nodes=6, size="standard_d4s_v5", slots=1, start="sleep 900")
+    await add_job(world.batch, "brief", pool="slow-start")
+    await add_tasks(world.batch, TASKS, job="brief", command="sleep 30", prefix="frame")
+    for _ in range(40):
+        world.advance(60)
+        await world.app.fire("tick")
+    await world.app.fire("housekeeping")
+    tasks = await polled_tasks(world, "brief")
+    await written(world, container, "brief", tasks, cores=3.9, memory=12.0, seconds=30)
+    found = await findings(world, "brief")
+    assert list(found) == ["startUpExceedsWork"]
+    evidence = found["startUpExceedsWork"]["evidence"]
+    assert evidence["runTime"] == pytest.approx(TASKS * 30, rel=0.01)
+    assert evidence["startUpTime"] > 6 * 900
