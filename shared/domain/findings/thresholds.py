@@ -76,7 +76,7 @@ MAX_IDLE_GPUS = 0.05
 MAX_WAITING_CORES, MIN_DISK_RATE, MIN_NETWORK_RATE = 0.3, 50 << 20, 50 << 20
 """Busy cores up to which, and bytes a second of a run's disks or of a node's network from which on, the median run
 counts as waiting for them."""
-MIN_SATURATED = 0.9
+MIN_SATURATED = 0.93
 """The used share of the offered cores, where these are less than one, from which on tasks share too few of them."""
 MIN_STOLEN = 0.05
 """The share of CPU time that a node's host took, or that containers waited for their limit, from which on it counts."""

@@ -113,7 +113,7 @@ def sound_for_its_memory(dice: Dice) -> EfficiencyEvidence:
 def sound_with_many_slots(dice: Dice) -> EfficiencyEvidence:
     """Twice as many slots as cores, for tasks that wait half of their time."""
     size = dice.choice(_GENERAL)
-    return made(dice, size, 2 * (vcpus_of(size) or 1), Shape((0.65, 0.85), (0.5, 0.8)))
+    return made(dice, size, 2 * (vcpus_of(size) or 1), Shape((0.65, 0.92), (0.5, 0.8)))
 
 
 def sound_with_limit(dice: Dice) -> EfficiencyEvidence:

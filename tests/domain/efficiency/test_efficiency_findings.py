@@ -43,7 +43,7 @@ WASTEFUL = {
     "waitsForDisk": evidence(some(cores=0.2, memory=3.0, disk=90.0)),
     "idleGpus": evidence(some(cores=20.0, memory=90.0), size=A100),
     "slotsTooFew": evidence(some(cores=0.5, memory=2.0), size="standard_d8s_v5", slots=8),
-    "slotsTooMany": evidence(some(cores=0.5, memory=1.7), slots=8),
+    "slotsTooMany": evidence(some(cores=0.5, memory=1.7), slots=9),
     "otherSize": evidence(some(cores=1.6, memory=8.0)),
 }
 
@@ -114,7 +114,7 @@ def test_slots_are_multiples_of_those_that_a_task_requires() -> None:
 def test_slots_that_share_cores_are_advised_to_be_as_many_as_cores() -> None:
     found = only(evidence([run(at, cores=0.5, memory=1.7) for at in range(40)], slots=8))
     assert found.sentence == (
-        "Half of 40 runs used 100 % or more of the 0.50 cores that their slots offer: 8 tasks run at once on 4 cores."
+        "On average 40 runs used 100 % of the 0.50 cores that their slots offer: 8 tasks run at once on 4 cores."
     )
     assert (found.evidence["slotsPerNode"], found.evidence["sufficientSlots"]) == (8, 4)
 
