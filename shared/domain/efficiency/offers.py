@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from shared.domain.findings.thresholds import MIN_MORE_TASKS
 from shared.domain.pools.vm_sizes import vcpus_of
 
 GIB = 1 << 30
@@ -77,8 +78,9 @@ class Room(NamedTuple):
         return self.cores >= need.cores and self.memory >= need.memory
 
     def is_much_smaller(self, than: "Room") -> bool:
-        """Returns whether it has fewer vCPUs than another, or as many and at most half the memory."""
-        return self.cores < than.cores or (self.cores == than.cores and self.memory * 2 <= than.memory)
+        """Returns whether it has two thirds of another's vCPUs at most, or no more of them and half the memory."""
+        has_less_memory = self.cores <= than.cores and self.memory * 2 <= than.memory
+        return self.cores * MIN_MORE_TASKS <= than.cores or has_less_memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,8 @@ NODE_MEMORY_FOR_TASKS = 0.92
 MAX_SLOTS, MAX_SLOTS_PER_CORE = 256, 4
 """Batch's limits of task slots per node."""
 MIN_MORE_TASKS = 1.5
-"""How many times as many tasks a node must have room for before more slots are suggested."""
+"""How many times as many tasks a node must have room for before more slots are suggested, and how many times as many
+vCPUs as another size it must have before that one is."""
 MEMORY_FAR_ABOVE, MEMORY_NEAR = 0.4, 0.9
 """Shares of the offered memory: where 95 % of the runs don't exceed the first, it is a waste; where they reach the
 second, a risk."""
