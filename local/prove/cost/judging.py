@@ -71,7 +71,7 @@ def judged(name: str, shown: Shown, truth: Truth, outages: Sequence[Unseen], *, 
     verdict = Verdict(
         name,
         has_log,
-        _lines(_sums(shown.nodes, lit), _sums(truth.nodes, lit), {} if has_log else truth.undated),
+        _lines(_sums(shown.nodes, lit), _sums(truth.nodes, lit), _unsure(truth, has_log=has_log)),
         [
             Compared(job, float(shown.jobs.get(job, 0)), float(money), unsure=float(truth.unlogged.get(job, 0)))
             for job, money in sorted(truth.jobs.items())
@@ -93,6 +93,14 @@ def _sums(nodes: Mapping[datetime, Counter[Line]], hours: Sequence[datetime]) ->
     found = Counter[Line]()
     for hour in hours:
         found.update(nodes.get(hour, {}))
+    return found
+
+
+def _unsure(truth: Truth, *, has_log: bool) -> Counter[Line]:
+    """Returns the seconds of each line that nothing can show."""
+    found = Counter(truth.skewed)
+    if not has_log:
+        found.update(truth.undated)
     return found
 
 

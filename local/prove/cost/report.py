@@ -18,9 +18,11 @@ without shares of idle time.
 
 Classes are compared over the hours without an outage. A class with less than 1 % of its pool's seconds, such as nodes
 that reboot or leave, lasts less than the time between two polls: it is judged by its share of these seconds, and may be
-far off by its own. Only the log says when a pool was deleted between two polls: without it half an interval of polls is
-allowed besides for each node. No event says when a run ended whose task or job was deleted: its time and an interval of
-polls are allowed besides. In pools whose nodes come and go in the hours of an outage, unwatched time has bounds only.
+far off by its own. A node dates the end of its start by its own clock, which is wrong by up to a second: that is
+allowed besides for each start. Only the log says when a pool was deleted between two polls: without it half an interval
+of polls is allowed besides for each node. No event says when a run ended whose task or job was deleted: its time and an
+interval of polls are allowed besides. In pools whose nodes come and go in the hours of an outage, unwatched time has
+bounds only.
 """
 _HEADER = ("app", "figure", "shown", "in truth", "difference", "bar", "")
 

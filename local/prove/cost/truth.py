@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import chain
 from typing import Any, NamedTuple
 
+from local.batch_emulator.core.settings import EmulatorSettings
 from local.prove.cost.churn import POOLS
 from local.prove.cost.rig import POLL_INTERVAL, Rig
 from local.prove.cost.usage import usage
@@ -32,6 +34,8 @@ CLASSES: Mapping[str, str] = {
 UNBILLED = frozenset(("preempted", "deallocated"))
 REGION = "westeurope"
 _HOUR = 3600
+_SKEW = EmulatorSettings().nodeClockSkewSeconds
+_BY_NODE_CLOCK = ("starting", "startTask", "startTaskFailed", "ready")  # begin or end at a stamp of the node
 
 
 class Line(NamedTuple):
@@ -48,18 +52,20 @@ class Truth:
 
     `unlogged` is the money of a job's runs that ended by a deletion, and of a poll interval for each: no event says
     when they ended. `undated` are seconds of nodes that only the log can show: those of half a poll interval for each
-    node whose pool was deleted, as that lies between two polls, and nothing else dates it.
+    node whose pool was deleted, as that lies between two polls, and nothing else dates it. `skewed` are seconds by
+    which classes may differ as a node dates the end of its start by its own clock: the clock's error for each start.
     """
 
     nodes: Mapping[datetime, Counter[Line]]
     jobs: Mapping[str, Decimal]
     unlogged: Mapping[str, Decimal]
     undated: Mapping[Line, float]
+    skewed: Mapping[Line, float]
 
 
 def truth_of(rig: Rig, start: datetime, end: datetime, deleted: Iterable[tuple[str, datetime]]) -> Truth:
     """Returns the truth of a time span of whole hours, in which pools were deleted at these times."""
-    nodes = {hour: _nodes(usage(rig, hour, hour + timedelta(hours=1))["nodes"]) for hour in hours_of(start, end)}
+    rows = {hour: usage(rig, hour, hour + timedelta(hours=1))["nodes"] for hour in hours_of(start, end)}
     prices, jobs, unlogged = _prices(rig), dict[str, Decimal](), dict[str, Decimal]()
     for row in usage(rig, start, end)["slots"]:
         pool = POOLS[row["pool"]]
@@ -68,7 +74,8 @@ def truth_of(rig: Rig, start: datetime, end: datetime, deleted: Iterable[tuple[s
         jobs[job] = jobs.get(job, Decimal(0)) + money
         if row["outcome"] == "deleted":
             unlogged[job] = unlogged.get(job, Decimal(0)) + money + second * POLL_INTERVAL
-    return Truth(nodes, jobs, unlogged, _undated(rig, deleted))
+    nodes = {hour: _nodes(some) for hour, some in rows.items()}
+    return Truth(nodes, jobs, unlogged, _undated(rig, deleted), _skewed(chain.from_iterable(rows.values())))
 
 
 def _undated(rig: Rig, deleted: Iterable[tuple[str, datetime]]) -> dict[Line, float]:
@@ -79,11 +86,24 @@ def _undated(rig: Rig, deleted: Iterable[tuple[str, datetime]]) -> dict[Line, fl
     return {line: nodes * POLL_INTERVAL / 2 for line, nodes in found.items()}
 
 
+def _skewed(rows: Iterable[Any]) -> dict[Line, float]:
+    starts = Counter((row["pool"], _kind(row)) for row in rows if row["state"] == "starting")
+    return {
+        Line(pool, kind, billing_class): number * _SKEW
+        for (pool, kind), number in starts.items()
+        for billing_class in _BY_NODE_CLOCK
+    }
+
+
 def _nodes(rows: Iterable[Any]) -> Counter[Line]:
     found = Counter[Line]()
     for row in rows:
-        found[Line(row["pool"], "dedicated" if row["dedicated"] else "spot", CLASSES[row["state"]])] += row["seconds"]
+        found[Line(row["pool"], _kind(row), CLASSES[row["state"]])] += row["seconds"]
     return found
+
+
+def _kind(row: Any) -> str:
+    return "dedicated" if row["dedicated"] else "spot"
 
 
 def hours_of(since: datetime, until: datetime) -> list[datetime]:

@@ -21,7 +21,7 @@ from local.prove.cost.truth import Line, Truth, hours_of
 _START = datetime(2026, 11, 3, tzinfo=UTC)
 _HOURS = hours_of(_START, _START + timedelta(hours=3))
 _READY, _LEAVING, _UNSEEN = (Line("p", "dedicated", name) for name in ("ready", "leaving", "unwatched"))
-_TRUTH = Truth({hour: Counter({_READY: 7000.0, _LEAVING: 4.0}) for hour in _HOURS}, {"j": Decimal(2)}, {}, {})
+_TRUTH = Truth({hour: Counter({_READY: 7000.0, _LEAVING: 4.0}) for hour in _HOURS}, {"j": Decimal(2)}, {}, {}, {})
 
 
 def _shown(changes: Mapping[Line, float] | None = None, *, hour: int = 0, job: str = "2", other: float = 0.0) -> Shown:
@@ -73,6 +73,13 @@ def test_when_a_pool_was_deleted_between_two_polls_only_the_log_can_show() -> No
         found = judged("app", _shown({_READY: more}), undated, [], has_log=False).faults
         assert len(found) == faults
     assert len(judged("app", _shown({_READY: 150.0}), undated, [], has_log=True).faults) == 1
+
+
+def test_a_node_dates_the_end_of_its_start_by_its_own_clock_which_may_be_wrong() -> None:
+    skewed = replace(_TRUTH, skewed={_READY: 10.0})
+    for has_log in (True, False):
+        for more, faults in ((110.0, 0), (-110.0, 0), (120.0, 1)):
+            assert len(judged("app", _shown({_READY: more}), skewed, [], has_log=has_log).faults) == faults
 
 
 def test_without_the_log_only_nodes_and_outages_are_judged() -> None:
