@@ -18,7 +18,7 @@ class TimeLimit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kills:
-    """Tasks of which the kernel killed a process for lack of memory; `is_limit`: each reached its container's limit."""
+    """Tasks whose processes the kernel killed for lack of memory; `is_limit`: each reached its container's limit."""
 
     tasks: int
     is_limit: bool = False

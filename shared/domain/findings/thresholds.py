@@ -77,8 +77,9 @@ MAX_IDLE_GPUS = 0.05
 MAX_WAITING_CORES, MIN_DISK_RATE, MIN_NETWORK_RATE = 0.3, 50 << 20, 50 << 20
 """Busy cores up to which, and bytes a second of a run's disks or of a node's network from which on, the median run
 counts as waiting for them."""
-MIN_SATURATED = 0.93
-"""The used share of the offered cores, where these are less than one, from which on tasks share too few of them."""
+MIN_SATURATED, MIN_ABOVE_OFFER = 0.93, 1.25
+"""Used shares of the offered cores from which on tasks share too few: where these are less than one, and where they
+aren't."""
 MIN_STOLEN = 0.05
 """The share of CPU time that a node's host took, or that containers waited for their limit, from which on it counts."""
 MIN_LIMIT_RATIO, MIN_LIMIT_EXCESS, LIMIT_HEADROOM = 10, timedelta(hours=1), 2

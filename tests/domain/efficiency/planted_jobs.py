@@ -205,6 +205,12 @@ def many_slots(dice: Dice) -> EfficiencyEvidence:
     return made(dice, size, slots, Shape((0.94, 0.99), (0.5, 0.85)))
 
 
+def greedy(dice: Dice) -> EfficiencyEvidence:
+    """Each task can use most of the node, whose slots are hardly ever all taken."""
+    size = dice.choice(("standard_d8s_v5", "standard_d16ds_v5", "standard_d8ads_v5"))
+    return made(dice, size, 4, Shape((2.0, 3.4), (0.5, 0.85)))
+
+
 def large_size(dice: Dice) -> EfficiencyEvidence:
     """One task a node, which half of the cores and of the memory suffice for; two tasks don't fit."""
     return made(dice, dice.choice(("standard_d8s_v5", "standard_d16ads_v5")), 1, Shape((0.3, 0.42), (0.42, 0.75)))
@@ -267,6 +273,7 @@ PLANTS: Mapping[Plant, str | None] = {
     downloading: "waitsForNetwork",
     few_slots: "slotsTooFew",
     many_slots: "slotsTooMany",
+    greedy: "slotsTooMany",
     large_size: "otherSize",
     much_time: "timeLimitTooLong",
     slow_start: "startUpExceedsWork",

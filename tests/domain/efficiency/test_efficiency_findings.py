@@ -117,6 +117,10 @@ def test_slots_that_share_cores_are_advised_to_be_as_many_as_cores() -> None:
         "On average 40 runs used 100 % of the 0.50 cores that their slots offer: 8 tasks run at once on 4 cores."
     )
     assert (found.evidence["slotsPerNode"], found.evidence["sufficientSlots"]) == (8, 4)
+    greedy = only(evidence([run(at, cores=1.9, memory=3.0) for at in range(40)], slots=8, required=2))
+    assert "190 % of the 1.00 cores" in greedy.sentence
+    assert (greedy.evidence["slotsPerNode"], greedy.evidence["sufficientSlots"]) == (8, 4)
+    assert codes(efficiency_findings(evidence(some(cores=1.2, memory=3.0), slots=4))) == []
 
 
 def test_room_for_half_as_many_tasks_again_is_named_though_no_resource_is_far_above_need() -> None:
