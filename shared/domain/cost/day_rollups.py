@@ -2,12 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import get_args
 
 from shared.domain.core.keys import key_of
-from shared.domain.cost.allocation import NodeTime, Overhead, allocated
+from shared.domain.cost.allocation import OUTCOMES, NodeTime, Overhead, allocated
 from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour
 from shared.domain.cost.usage_days import DAY, HOURS, JobDay, JobUsageKey, NodeKind, UnitsByHour, UnitsByKind, UsageDay
 from shared.domain.usage.billing_classes import UNBILLED
@@ -116,6 +116,33 @@ def kept_hours(before: UsageDay, pool: str, now: UnitsByHour, known_since: int) 
 
 def _time(units: UnitsByKind | None) -> int:
     return sum(number for classes in (units or {}).values() for number in classes.values())
+
+
+def with_redated(
+    before: UsageDay, pool: str, ledgers: tuple[UsageHours, UsageHours], known_since: int, slots_per_node: int
+) -> UsageDay:
+    """Returns a day whose hours have the time of a pool's nodes after an event dated their end, settled ones too.
+
+    `ledgers` are the pool's before and after that. Tasks held what they held before, as far as nodes were there. Of the
+    hour in which the ledger began, what it never had stays as it was.
+    """
+    undated, dated = ledgers
+    old, begun = before.hours.get(pool, {}), known_since // HOUR - before.day * HOURS
+    now, hours = hours_of(dated, before.day), {**old}
+    for hour, kinds in hours_of(undated, before.day).items():
+        is_partial = hour == begun and _time(old.get(hour)) > sum(map(Counter.total, kinds.values())) * slots_per_node
+        if hour in old and now.get(hour) != kinds and not is_partial:
+            hours[hour] = {
+                kind: _allocated(times, _held_before(old[hour].get(kind, {}), slots_per_node), slots_per_node)
+                for kind, times in now.get(hour, {}).items()
+            }
+    return before if hours == old else replace(before, hours={**before.hours, pool: hours})
+
+
+def _held_before(units: Mapping[str, int], slots_per_node: int) -> TaskTime:
+    """Returns the time of tasks in stored units."""
+    held = Counter({name: units[name] for name in OUTCOMES if name in units})
+    return TaskTime(held, (held.total() + units.get("idleSlots", 0)) // slots_per_node)
 
 
 def kept_jobs(

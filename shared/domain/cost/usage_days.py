@@ -77,7 +77,8 @@ class UsageDay:
     """Usage by pool key and by job key; `day` is in days since 1970, `as_of` in milliseconds since 1970.
 
     `hours` are the units of pools by hour, and `jobs` those of jobs, both only where they were asked for. The first
-    `settled` hours stay as they are, and a final day isn't written again. `pool_labels` and `job_labels` are metadata
+    `settled` hours stay as they are, and a final day isn't written again, unless an event dates the end of a deleted
+    pool's nodes in them. `pool_labels` and `job_labels` are metadata
     by key, `tags` those of the account, as of the last roll-up of the day; `job_labels` come with `jobs`.
     """
 

@@ -22,6 +22,7 @@ from shared.domain.cost.day_rollups import (
     kept_jobs,
     settled_hours,
     usage_by_hour,
+    with_redated,
 )
 from shared.domain.cost.runs.known_nodes import KnownNodes
 from shared.domain.cost.runs.run_events import RunEvents
@@ -50,13 +51,15 @@ _GIVEN_UP = timedelta(days=2) // timedelta(milliseconds=1)  # after a day's end
 class _PoolNodes:
     """A pool's nodes and ledger as stored; `pool` is None where only the ledger of a deleted one is left.
 
-    `hours` are the time of its nodes, which takes a moment to sum: empty until then.
+    `hours` are the time of its nodes, which takes a moment to sum: empty until then. Where an event dates the end of
+    nodes, `undated` is the pool as stored.
     """
 
     key: str
     pool: Pool | None
     stored: StoredNodes
     hours: UsageHours = field(default_factory=dict)
+    undated: "_PoolNodes | None" = None
 
     @property
     def as_of(self) -> int:
@@ -64,6 +67,16 @@ class _PoolNodes:
         listed = self.pool.nodes_as_of if self.pool else None
         ledger = self.stored.usage.as_of if self.stored.usage else 0
         return max(ledger, to_milliseconds(listed) if listed else 0)
+
+    @property
+    def known_since(self) -> int:
+        """From when on its ledger is complete, in milliseconds since 1970; 0 without one."""
+        return self.stored.usage.known_since(self.as_of) if self.stored.usage else 0
+
+    def is_redated(self, day: int) -> bool:
+        """Returns whether an event changes the time of its nodes on a day."""
+        hours, old = range(day * HOURS, (day + 1) * HOURS), self.undated
+        return old is not None and any(old.hours.get(hour) != self.hours.get(hour) for hour in hours)
 
     def known(self) -> KnownNodes:
         facts = self.pool.facts if self.pool else self.stored.usage and self.stored.usage.pool
@@ -104,7 +117,8 @@ class UsageRollups:
         open_days = [day for day in wanted if not day.is_final and (day.day == today or _was_watched(pools, day.day))]
         first = min(day.day * HOURS + day.settled for day in open_days)
         events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
-        pools = [await _with_hours(await self._dated(one, events)) for one in pools]
+        pools = [await _dated(one, events) for one in pools]
+        open_days += [day for day in wanted if day.is_final and any(one.is_redated(day.day) for one in pools)]
         facts = {one.key: one.pool.facts for one in pools if one.pool}
         long_runs = LongRuns(self._events, account.key, facts, first * HOUR - LOOK_BACK)
         nodes = {one.key: one.known() for one in pools}
@@ -114,6 +128,7 @@ class UsageRollups:
             made = await self._made(reader, before, pools, list(jobs.values()), to_milliseconds(now))
             with suppress(CacheConflictError):  # another host made it
                 await self._stores.usage_days.save(account.key, self._labels.labelled(made, known, jobs, tags))
+        await self._store_dated(pools)
 
     async def _pools(self, account: Account) -> list[_PoolNodes]:
         """Returns the pools with rows of nodes."""
@@ -124,18 +139,13 @@ class UsageRollups:
                 found.append(_PoolNodes(key, known.get(key), await self._stores.nodes.read(account.key, key)))
         return found
 
-    async def _dated(self, pool: _PoolNodes, events: RunEvents) -> _PoolNodes:
-        """Returns a pool whose ledger has the time of its deletion where events say it, which is stored.
-
-        A pool that was created again has nodes of its own, which stay.
-        """
-        usage = pool.stored.usage
-        dated = usage.dated(events.deletions.get(pool.key, ())) if usage else None
-        if dated is None or dated is usage:
-            return pool
-        write = planned(pool.stored, pool.stored.nodes, pool.stored.tally, dated)
-        await self._stores.nodes.save_all([write])  # at a conflict the next run dates what is stored then
-        return replace(pool, stored=replace(pool.stored, usage=dated))
+    async def _store_dated(self, pools: Sequence[_PoolNodes]) -> None:
+        """Stores the ledgers that events dated: after the days, so that a run that dies before is made up for."""
+        for one in pools:
+            if one.undated:
+                before = one.undated.stored
+                write = planned(before, before.nodes, before.tally, one.stored.usage)
+                await self._stores.nodes.save_all([write])  # at a conflict the next run dates what is stored then
 
     async def _made(
         self, reader: TaskUsageReader, before: UsageDay, pools: Sequence[_PoolNodes], jobs: Sequence[Job], now: int
@@ -155,7 +165,8 @@ class UsageRollups:
             usage = usages[one.key]
             if one.stored.usage and usage:
                 new = usage_by_hour(one.hours, tasks.pools.get(one.key, {}), before.day, usage.slots_per_node)
-                hours[one.key] = kept_hours(before, one.key, new, one.stored.usage.known_since(one.as_of))
+                old = _redated(before, one, usage.slots_per_node)
+                hours[one.key] = kept_hours(old, one.key, new, one.known_since)
                 found[one.key] = replace(usage, units=summed(hours[one.key].values()))
         return replace(
             before,
@@ -187,10 +198,26 @@ class UsageRollups:
         return day_tasks(usage, {one.key: one.kinds() for one in pools}, settled=settled)
 
 
-async def _with_hours(pool: _PoolNodes) -> _PoolNodes:
+async def _dated(pool: _PoolNodes, events: RunEvents) -> _PoolNodes:
+    """Returns a pool with its hours, and with the time of its deletion where events say it.
+
+    A pool that was created again has nodes of its own, which stay.
+    """
     await asyncio.sleep(0)  # others on the event loop go on, as thousands of nodes take a moment
-    usage = pool.stored.usage
-    return replace(pool, hours=usage.total(pool.stored.nodes, pool.as_of) if usage else {})
+    if (usage := pool.stored.usage) is None:
+        return pool
+    nodes = pool.stored.nodes
+    known, dated = replace(pool, hours=usage.total(nodes, pool.as_of)), usage.dated(events.deletions.get(pool.key, ()))
+    if dated is usage:
+        return known
+    stored, hours = replace(pool.stored, usage=dated), dated.total(nodes, pool.as_of)
+    return replace(pool, stored=stored, hours=hours, undated=known)
+
+
+def _redated(day: UsageDay, pool: _PoolNodes, slots_per_node: int) -> UsageDay:
+    if pool.undated is None:
+        return day
+    return with_redated(day, pool.key, (pool.undated.hours, pool.hours), pool.known_since, slots_per_node)
 
 
 def _was_watched(pools: Sequence[_PoolNodes], day: int) -> bool:

@@ -17,6 +17,7 @@ from shared.domain.cost.day_rollups import (
     kept_jobs,
     settled_hours,
     usage_by_hour,
+    with_redated,
 )
 from shared.domain.cost.usage_days import DAY, HOURS, JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay, with_slots
 from shared.domain.tasks.tasks import SUCCESS
@@ -79,6 +80,31 @@ def test_the_hour_in_which_a_ledger_began_has_the_greater_of_both_times(old: int
     before = UsageDay(_DAY, 0, hours={"p": {3: {_OWN: {"idle": old}}}})
     found = kept_hours(before, "p", {3: {_OWN: {"idle": new}}}, known_since=_DAY * DAY + 3 * HOUR + 5)
     assert found == {3: {_OWN: {"idle": shown}}}
+
+
+_HOURS = _DAY * HOURS
+
+
+def _idle(**hours: int) -> dict[int, dict[UsageKind, int]]:
+    return {_HOURS + int(hour[1:]): {UsageKind("idle", True, "standard_d2s_v5"): time} for hour, time in hours.items()}
+
+
+def test_hours_of_nodes_whose_end_is_dated_keep_the_time_of_tasks_as_far_as_nodes_were_there() -> None:
+    busy = {_OWN: {"succeeded": 120, "idleSlots": 120, "idle": 160}}
+    before = UsageDay(_DAY, 0, hours={"p": {1: busy, 2: busy, 3: {_OWN: {"unwatched": 40}}}}, settled=9)
+    undated, dated = _idle(h1=100, h2=100, h3=10), _idle(h1=100, h2=45)
+    found = with_redated(before, "p", (undated, dated), 0, 4).hours["p"]
+    assert found == {1: busy, 2: {_OWN: {"succeeded": 120, "idleSlots": 60}}, 3: {}}
+    later = with_redated(before, "p", (undated, _idle(h1=100, h2=130, h3=10)), 0, 4).hours["p"]
+    assert later[2] == {_OWN: {"succeeded": 120, "idleSlots": 120, "idle": 280}}
+    assert with_redated(before, "p", (undated, undated), 0, 4) is before
+
+
+def test_the_hour_in_which_a_ledger_began_anew_keeps_what_only_the_one_before_had() -> None:
+    before = UsageDay(_DAY, 0, hours={"p": {3: {_OWN: {"idle": 200}}}}, settled=9)
+    begun = _DAY * DAY + 3 * HOUR + 5
+    assert with_redated(before, "p", (_idle(h3=40), _idle(h3=30)), begun, 4) is before
+    assert with_redated(before, "p", (_idle(h3=50), _idle(h3=30)), begun, 4).hours == {"p": {3: {_OWN: {"idle": 120}}}}
 
 
 def test_a_pool_with_other_slots_than_before_has_the_same_time_of_nodes() -> None:
