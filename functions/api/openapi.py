@@ -183,7 +183,7 @@ def _content(route: Route, kind: Any, schema_of: dict[str, Any]) -> dict[str, An
 
 
 def _is_page(kind: Any, of: type[Any] = Page) -> bool:
-    origin = get_origin(kind)
+    origin = get_origin(kind) or kind
     return isinstance(origin, type) and issubclass(origin, of)
 
 

@@ -1,6 +1,7 @@
 """GET accounts/{account}/cost/waste: what nodes did without a result, what that costs, and what to do about it."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -10,15 +11,28 @@ from functions.api.jobs.explanation import FindingAnswer, finding_answer
 from functions.http.answers import Answer, utc
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
-from functions.http.parameters import Format
+from functions.http.lists import ListSection
+from functions.http.parameters import BadRequestError, Format, Key, PageSize
 from shared.domain.cost.waste.evidence import Waste
 from shared.services.cost.waste_queries import WasteReport
 
+_POSITION = re.compile(r"[0-9]{1,6}")
+
 
 class WasteQuery(Query):
-    """JSON or a table."""
+    """JSON or a table, and the page."""
 
     format: Format = "json"
+    maxpagesize: PageSize = 100
+    continuation: Key = ""
+
+    def section(self, found: Sequence[Waste]) -> ListSection[Waste]:
+        """Returns the page of findings in their order. Raises BadRequestError."""
+        if self.continuation and not _POSITION.fullmatch(self.continuation):
+            raise BadRequestError("Take the continuation from the nextLink of a page.", target="continuation")
+        start = int(self.continuation or 0)
+        end = start + self.maxpagesize
+        return ListSection(list(found[start:end]), len(found), str(end) if end < len(found) else None)
 
 
 class WasteFindingAnswer(FindingAnswer):
@@ -52,8 +66,8 @@ class WasteLine(Answer):
     advice: str
 
 
-class WasteAnswer(Answer):
-    """Findings on waste, the dearest first. They overlap, so their amounts have no sum.
+class WasteAnswer(Page[WasteFindingAnswer], kw_only=True):
+    """A page of the findings on waste, the dearest first. They overlap, so their amounts have no sum.
 
     They rest on `days` (UTC), at most the last seven full ones; with today, and without amounts of a month, where fewer
     than three `fullDays` are stored. `asOf` is null without any.
@@ -64,7 +78,6 @@ class WasteAnswer(Answer):
     as_of: datetime | None
     days: list[date]
     full_days: int
-    value: list[WasteFindingAnswer]
 
 
 def add_waste(routes: Routes) -> None:
@@ -73,12 +86,15 @@ def add_waste(routes: Routes) -> None:
         """Lists what nodes did without a result, with the money for a month and advice, the dearest first."""
         services = await call.services()
         found = await services.waste.of_account(call.path["account"])
+        section = call.query.section(found.found)
+        answer = _answer(found, section, call.next_link(section.continuation))
         if call.query.format == "csv":
-            return csv_reply(Page(value=list(_lines(found))), WasteLine)
-        return _answer(found)
+            lines = [WasteLine.of(one, currency=found.currency) for one in answer.value]
+            return csv_reply(Page(value=lines, next_link=answer.next_link, count=answer.count), WasteLine)
+        return answer
 
 
-def _answer(report: WasteReport) -> WasteAnswer:
+def _answer(report: WasteReport, section: ListSection[Waste], next_link: str | None) -> WasteAnswer:
     e = report.evidence
     return WasteAnswer(
         account=report.account.id,
@@ -86,7 +102,9 @@ def _answer(report: WasteReport) -> WasteAnswer:
         as_of=utc(e.as_of) if e else None,
         days=list(e.days) if e else [],
         full_days=e.full_days if e else 0,
-        value=list(map(_finding, report.found)),
+        value=list(map(_finding, section.shown)),
+        count=section.count,
+        next_link=next_link,
     )
 
 
@@ -100,11 +118,6 @@ def _finding(one: Waste) -> WasteFindingAnswer:
         node_seconds=one.cost.time / 1000,
         unpriced_seconds=one.cost.unpriced / 1000,
     )
-
-
-def _lines(report: WasteReport) -> Iterator[WasteLine]:
-    for one in map(_finding, report.found):
-        yield WasteLine.of(one, currency=report.currency)
 
 
 def _rounded(amount: Decimal | None) -> Decimal | None:

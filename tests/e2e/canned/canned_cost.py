@@ -12,7 +12,8 @@ _CLASSES = {
 WASTED = ("failed", "interrupted", "idle", "idleSlots", "startTaskFailed")
 
 
-def _finding(code: str, scope: str, name: str, amount: float | None, hours: float) -> dict[str, Any]:
+def finding(code: str, scope: str, name: str, amount: float | None, hours: float) -> dict[str, Any]:
+    """Returns a finding on the waste of seven days."""
     pool = {"poolId": name} if scope == "pool" else {}
     return {
         "code": code, "severity": "info", "scope": scope, "id": name, "title": f"The title of {code}",
@@ -25,10 +26,10 @@ def _finding(code: str, scope: str, name: str, amount: float | None, hours: floa
 
 WASTE: dict[str, Any] = {
     "account": "demo", "currency": "USD", "asOf": "2026-11-29T00:00:00Z", "fullDays": 7,
-    "days": [f"2026-11-2{number}" for number in range(2, 9)],
+    "days": [f"2026-11-2{number}" for number in range(2, 9)], "count": 3,
     "value": [
-        _finding("idlePool", "pool", "pool-0", 280.0, 280), _finding("failedTasks", "job", "nightly:job-1", 7.0, 7),
-        _finding("idleSlots", "pool", "pool-1", None, 90),
+        finding("idlePool", "pool", "pool-0", 280.0, 280), finding("failedTasks", "job", "nightly:job-1", 7.0, 7),
+        finding("idleSlots", "pool", "pool-1", None, 90),
     ],
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.canned.canned_api import Canned
-from tests.e2e.canned.canned_cost import MISSING, UNPRICED, UNWATCHED, WASTE, cost
+from tests.e2e.canned.canned_cost import MISSING, UNPRICED, UNWATCHED, WASTE, cost, finding
 
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 BOX = """element => {
@@ -106,6 +106,22 @@ def test_findings_on_waste_have_a_months_money_and_advice(page: Page, costs: Can
     costs.costs["waste"] = WASTE | {"value": []}
     page.reload()
     expect(page.get_by_text("Nothing to save was found in the usage of 7 days.")).to_be_visible()
+
+
+def test_of_many_findings_on_waste_the_dearest_come_first_and_others_on_demand(page: Page, costs: Canned) -> None:
+    many = [finding("idlePool", "pool", f"pool-{number:02}", 50.0 - number, 50) for number in range(23)]
+    costs.costs["waste"] = WASTE | {"value": many, "count": 1_200}
+    show(page, costs)
+    findings = page.get_by_test_id("waste-findings").locator("> li")
+    expect(findings).to_have_count(10)
+    expect(findings.nth(0)).to_contain_text("pool-00")
+    footer = page.get_by_test_id("waste-findings").locator("+ p")
+    expect(footer).to_contain_text("Showing 10 of 23 findings.")
+    footer.get_by_role("button", name="Show more").click()
+    expect(findings).to_have_count(20)
+    footer.get_by_role("button", name="Show more").click()
+    expect(findings).to_have_count(23)
+    expect(page.get_by_text("This page doesn't load all findings; the API lists them page by page.")).to_be_visible()
 
 
 def _budget(name: str, **changes: Any) -> dict[str, Any]:

@@ -95,6 +95,27 @@ async def test_a_table_has_a_line_for_each_finding(wasteful: World) -> None:
     assert {row["currency"] for row in rows} == {"USD"}
 
 
+async def test_pages_have_the_findings_in_their_order_and_their_number(wasteful: World) -> None:
+    whole = (await wasteful.get(_WASTE)).body
+    count = len(whole["value"])
+    assert (whole["count"], "nextLink" in whole) == (count, False)
+    found, following, tables = list[Any](), f"{_WASTE}?maxpagesize=2", list[str]()
+    while following:
+        page = await wasteful.get(following)
+        assert (page.body["count"], len(page.body["value"]) <= 2) == (count, True)
+        table = await wasteful.get(f"{following}&format=csv")
+        tables += [row["code"] for row in csv.DictReader(io.StringIO(table.body))]
+        has_next = "nextLink" in page.body
+        assert ("link" in table.headers, table.headers["batchscope-count"]) == (has_next, str(count))
+        found += page.body["value"]
+        following = page.body["nextLink"].split("/api/", 1)[1] if has_next else ""
+    assert found == whole["value"]
+    assert tables == [one["code"] for one in found]
+    assert (await wasteful.get(f"{_WASTE}?continuation=900")).body["value"] == []
+    answer = await wasteful.get(f"{_WASTE}?continuation=next")
+    assert (answer.status, answer.body["error"]["target"]) == (400, "continuation")
+
+
 async def test_after_three_days_a_month_costs_thirty_of_them(wasteful: World) -> None:
     for _ in range(3):
         for _ in range(24):

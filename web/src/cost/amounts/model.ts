@@ -121,12 +121,14 @@ export interface WasteFinding extends Finding {
   unpricedSeconds: number;
 }
 
-/** The answer of `GET accounts/{account}/cost/waste`, the dearest finding first. */
+/** A page of `GET accounts/{account}/cost/waste`, the dearest finding first. */
 export interface Waste {
   account: string;
   currency: string;
   days: string[];
   value: WasteFinding[];
+  /** The number of findings on all pages. */
+  count: number;
 }
 
 /** Whether jobs bear a share of time that no task held. */
