@@ -15,6 +15,8 @@ from shared.domain.tasks.tasks import FAILURE, SUCCESS
 from shared.domain.timeline.timeline import Node, Run, Window
 
 HOUR = 3_600_000  # milliseconds
+MAX_HOURS = 72
+"""So many hours of a run before those that are made anew get the outcome with which it ends."""
 type Outcome = Literal["succeeded", "failed", "retried", "interrupted", "running"]
 """How a run ended.
 
@@ -29,6 +31,14 @@ class SlotHolder(NamedTuple):
     job: str
     node: Node
     outcome: Outcome
+
+
+class EndedRun(NamedTuple):
+    """Runs that ended in an hour, by an earlier hour in which they went on, both since 1970 (UTC)."""
+
+    end_hour: int
+    hour: int
+    holder: SlotHolder
 
 
 class UnionOfIntervals:
@@ -106,11 +116,15 @@ def outcome_of(run: Run) -> Outcome:
 
 
 class TaskUsageByHour:
-    """Task usage of the hours of a time span, each a window of its own; hours are counted since 1970 (UTC)."""
+    """Task usage of the hours of a time span, each a window of its own; hours are counted since 1970 (UTC).
+
+    `ended` are slot milliseconds of runs that ended within it, in hours before it that were settled while they ran.
+    """
 
     def __init__(self, hours: range, known: int, has_one_slot: Callable[[str], bool]) -> None:
         """`known` is the time up to which running tasks are known to have run, in milliseconds since 1970."""
         self.hours = {hour: TaskUsage(Window(hour * HOUR, (hour + 1) * HOUR, known), has_one_slot) for hour in hours}
+        self.ended: Counter[EndedRun] = Counter()
         self._range = hours
         self._known = known
 
@@ -124,3 +138,12 @@ class TaskUsageByHour:
         last = (self._known if run.end is None else run.end) // HOUR
         for hour in range(max(run.start // HOUR, self._range.start), min(last + 1, self._range.stop)):
             self.hours[hour].add(job, run, outcome, instances)
+        if run.end is not None and last in self._range:
+            self._add_ended(SlotHolder(job, run.node, outcome), run, run.end, instances)
+
+    def _add_ended(self, holder: SlotHolder, run: Run, end: int, instances: int) -> None:
+        """Adds the hours that were settled before a run ended: an hour after their end, at the minute of this one."""
+        first, settled = max(run.start // HOUR, self._range.start - MAX_HOURS), (end - self._known % HOUR) // HOUR - 1
+        for hour in range(first, min(settled, self._range.start)):
+            time = min(end, (hour + 1) * HOUR) - max(run.start, hour * HOUR)
+            self.ended[EndedRun(end // HOUR, hour, holder)] += time * run.slots * instances

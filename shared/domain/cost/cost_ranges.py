@@ -55,7 +55,7 @@ def cost_range(since: datetime | None, until: datetime | None, step: timedelta |
     end = to_milliseconds(now) // DAY + 1
     last = min(-(-to_milliseconds(until) // DAY), end) if until else end
     first = to_milliseconds(since) // DAY if since else last - min(_DEFAULT_DAYS, most)
-    if first >= last:
+    if first >= last or (since and until and since >= until):
         raise HistoryRangeError(
             "The range begins after it ends, or in the future: take an earlier 'from'.", target="from"
         )

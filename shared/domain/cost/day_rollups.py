@@ -4,12 +4,22 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from shared.domain.core.keys import key_of
 from shared.domain.cost.allocation import OUTCOMES, NodeTime, Overhead, allocated
 from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour
-from shared.domain.cost.usage_days import DAY, HOURS, JobDay, JobUsageKey, NodeKind, UnitsByHour, UnitsByKind, UsageDay
+from shared.domain.cost.usage_days import (
+    DAY,
+    HOURS,
+    JobDay,
+    JobUsageKey,
+    NodeKind,
+    UnitsByHour,
+    UnitsByKind,
+    UsageDay,
+    summed,
+)
 from shared.domain.usage.billing_classes import UNBILLED
 from shared.domain.usage.usage_ledger import UsageHours
 
@@ -50,13 +60,25 @@ type PoolTaskTime = Mapping[tuple[int, NodeKind], TaskTime]
 """By hour of the day and kind of node."""
 
 
+class EndedTime(NamedTuple):
+    """What a job held in an hour since 1970 (UTC) by runs that went on when the hour was settled, and ended since."""
+
+    hour: int
+    job: str
+    key: JobUsageKey
+
+
 @dataclass(frozen=True, slots=True)
 class DayTasks:
-    """The time of a day's tasks by pool key; by job key in hours that are settled now, and in open ones."""
+    """The time of a day's tasks by pool key; by job key in hours that are settled now, and in open ones.
+
+    `ended` is that of runs that ended in hours that are settled now.
+    """
 
     pools: Mapping[str, PoolTaskTime]
     settled: Mapping[str, Mapping[JobUsageKey, int]]
     open: Mapping[str, Mapping[JobUsageKey, int]]
+    ended: Mapping[EndedTime, int] = field(default_factory=dict)
 
 
 def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds], *, settled: int) -> DayTasks:
@@ -76,7 +98,55 @@ def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds], *, settled
         for (pool_id, node_id), busy in chain(found.busy().items(), found.others.items()):
             pool = key_of(pool_id)
             pools[pool][hour % HOURS, kinds.get(pool, nothing).of(node_id)].busy += busy
-    return DayTasks(pools, *jobs)
+    ended = Counter[EndedTime]()
+    for (end_hour, hour, (job, (pool_id, node_id), outcome)), units in usage.ended.items():
+        if end_hour % HOURS < settled:
+            pool = key_of(pool_id)
+            ended[EndedTime(hour, job, JobUsageKey(pool, kinds.get(pool, nothing).of(node_id), outcome))] += units
+    return DayTasks(pools, *jobs, ended)
+
+
+def with_ended(day: UsageDay, ended: Mapping[EndedTime, int]) -> UsageDay:
+    """Returns a day in whose settled hours runs have the outcome with which they ended later; sums stay.
+
+    It is to be applied once: when the hour in which they ended is settled.
+    """
+    mine = {one: units for one, units in ended.items() if one.hour // HOURS == day.day}
+    pools = {one.key.pool for one in mine} & day.hours.keys()
+    hours = {
+        pool: {
+            hour: {kind: Counter(classes) for kind, classes in kinds.items()} for hour, kinds in day.hours[pool].items()
+        }
+        for pool in pools
+    }
+    jobs = {job: Counter(day.jobs[job].settled) for job in {one.job for one in mine} & day.jobs.keys()}
+    for (hour, job, key), units in mine.items():
+        classes = hours.get(key.pool, {}).get(hour % HOURS, {}).get(key.kind)
+        _move(classes, "running", key.outcome, units)
+        _move(jobs.get(job), key._replace(outcome="running"), key, units)
+    return (
+        day
+        if not mine
+        else replace(
+            day,
+            hours={**day.hours, **hours},
+            pools={
+                key: replace(pool, units=summed(hours[key].values())) if key in hours else pool
+                for key, pool in day.pools.items()
+            },
+            jobs={**day.jobs, **{job: replace(day.jobs[job], settled=settled) for job, settled in jobs.items()}},
+        )
+    )
+
+
+def _move[K](sums: Counter[K] | None, old: K, new: K, units: int) -> None:
+    """Moves units between two sums, as many as there are."""
+    moved = min(units, sums[old]) if sums else 0
+    if sums is not None and moved:
+        sums[new] += moved
+        sums[old] -= moved
+        if not sums[old]:
+            del sums[old]
 
 
 def hours_of(ledger: UsageHours, day: int) -> dict[int, dict[NodeKind, Counter[str]]]:

@@ -142,8 +142,8 @@ class CostQueries:
         report = await self._jobs.job(account_id, job_id)
         now = await self._registry.clock.now()
         today, days = to_milliseconds(now) // DAY, run_days(report.job, now)
-        first = max(days.start, today + 1 - MAX_DAYS)
-        wanted = CostRange(range(first, today + 1))
+        last = min(days.stop, today + 1)
+        wanted = CostRange(range(max(days.start, last - MAX_DAYS), last))
         stored = await self._days.load(report.account.key, wanted.days, _JOBS)
         prices = await self._prices.table(report.account)
         priced = [PricedDay(day, prices) for day in stored.values()]

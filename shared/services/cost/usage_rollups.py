@@ -5,16 +5,18 @@ before: hours before a ledger begins, and jobs and tasks that were deleted since
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.cost.busy_nodes import HOUR, TaskUsageByHour
 from shared.domain.cost.day_rollups import (
     DayTasks,
+    EndedTime,
     NodeKinds,
     day_tasks,
     has_part_of_day,
@@ -22,6 +24,7 @@ from shared.domain.cost.day_rollups import (
     kept_jobs,
     settled_hours,
     usage_by_hour,
+    with_ended,
     with_redated,
 )
 from shared.domain.cost.runs.known_nodes import KnownNodes
@@ -119,16 +122,31 @@ class UsageRollups:
         events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
         pools = [await _dated(one, events) for one in pools]
         open_days += [day for day in wanted if day.is_final and any(one.is_redated(day.day) for one in pools)]
+        open_days.sort(key=attrgetter("day"))
         facts = {one.key: one.pool.facts for one in pools if one.pool}
         long_runs = LongRuns(self._events, account.key, facts, first * HOUR - LOOK_BACK)
         nodes = {one.key: one.known() for one in pools}
         reader = TaskUsageReader(self._leaves, account, events, facts, nodes, to_milliseconds(now), long_runs)
         known, tags = [one.pool for one in pools if one.pool], await self._labels.tags(account)
+        ended = dict[EndedTime, int]()
         for before in open_days:
-            made = await self._made(reader, before, pools, list(jobs.values()), to_milliseconds(now))
+            made, of_day = await self._made(reader, before, pools, list(jobs.values()), to_milliseconds(now))
             with suppress(CacheConflictError):  # another host made it
                 await self._stores.usage_days.save(account.key, self._labels.labelled(made, known, jobs, tags))
+                ended |= {one: units for one, units in of_day.items() if one.hour // HOURS != before.day}
+        await self._end_runs(account, ended)
         await self._store_dated(pools)
+
+    async def _end_runs(self, account: Account, ended: Mapping[EndedTime, int]) -> None:
+        """Gives runs that ended on a later day their outcome: after that day, so that it is done at most once."""
+        found = sorted({one.hour // HOURS for one in ended})
+        if not found:
+            return
+        stored = await self._stores.usage_days.load(account.key, range(found[0], found[-1] + 1), ("hours", "jobs"))
+        for day in found:
+            if day in stored:
+                with suppress(CacheConflictError):  # another host writes it: then their time stays that of running ones
+                    await self._stores.usage_days.save(account.key, with_ended(stored[day], ended))
 
     async def _pools(self, account: Account) -> list[_PoolNodes]:
         """Returns the pools with rows of nodes."""
@@ -149,8 +167,8 @@ class UsageRollups:
 
     async def _made(
         self, reader: TaskUsageReader, before: UsageDay, pools: Sequence[_PoolNodes], jobs: Sequence[Job], now: int
-    ) -> UsageDay:
-        """Returns a day as it is known now."""
+    ) -> tuple[UsageDay, Mapping[EndedTime, int]]:
+        """Returns a day as it is known now, and the time of runs that ended since their hours were settled."""
         end, as_of = (before.day + 1) * DAY, min([now, *(one.as_of for one in pools if one.pool and one.as_of)])
         settled, region = settled_hours(before, as_of), self._settings.region_of(reader.account)
         usages = {
@@ -160,6 +178,7 @@ class UsageRollups:
         }
         before = with_slots(before, {key: usage.slots_per_node for key, usage in usages.items() if usage})
         tasks = await self._tasks(reader, before, pools, jobs, known=min(now, end), settled=settled)
+        before = with_ended(before, tasks.ended)
         hours, found = {**before.hours}, {**before.pools}
         for one in pools:
             usage = usages[one.key]
@@ -168,7 +187,7 @@ class UsageRollups:
                 old = _redated(before, one, usage.slots_per_node)
                 hours[one.key] = kept_hours(old, one.key, new, one.known_since)
                 found[one.key] = replace(usage, units=summed(hours[one.key].values()))
-        return replace(
+        made = replace(
             before,
             as_of=min(as_of, end),
             pools={key: usage for key, usage in found.items() if usage.units},
@@ -177,6 +196,7 @@ class UsageRollups:
             settled=settled,
             is_final=settled == HOURS or now >= end + _GIVEN_UP,
         )
+        return made, tasks.ended
 
     async def _tasks(
         self,

@@ -51,6 +51,8 @@ def test_other_steps_are_refused_with_examples(step: timedelta) -> None:
 def test_a_range_that_ends_before_it_begins_is_refused() -> None:
     with pytest.raises(HistoryRangeError, match="begins after it ends"):
         cost_range(_day(20), _day(20), None, _NOW)
+    with pytest.raises(HistoryRangeError, match="begins after it ends"):
+        cost_range(_day(20, 13), _day(20, 5), None, _NOW)
 
 
 def test_a_range_ends_with_today_and_one_that_begins_tomorrow_is_refused() -> None:

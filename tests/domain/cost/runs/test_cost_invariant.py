@@ -13,10 +13,19 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from shared.domain.cost.allocation import OUTCOMES
 from shared.domain.cost.busy_nodes import HOUR, TaskUsageByHour
 from shared.domain.cost.cost_groups import CostSum, Grouping, cost_table
 from shared.domain.cost.cost_ranges import CostRange
-from shared.domain.cost.day_rollups import NodeKinds, day_tasks, hours_of, kept_hours, kept_jobs, settled_hours
+from shared.domain.cost.day_rollups import (
+    NodeKinds,
+    day_tasks,
+    hours_of,
+    kept_hours,
+    kept_jobs,
+    settled_hours,
+    with_ended,
+)
 from shared.domain.cost.day_rollups import usage_by_hour as made_hours
 from shared.domain.cost.priced_days import PricedDay, Sharing
 from shared.domain.cost.runs.run_events import RunEvent, instances_of
@@ -160,6 +169,7 @@ class CostMachine(RuleBasedStateMachine):
             for run, outcome, _ in attempts(events, self.tasks[job].get(name), self.at - 300_000):
                 usage.add(job, run, outcome, instances_of(events))
         tasks = day_tasks(usage, {name: one.kinds() for name, one in self.pools.items()}, settled=settled)
+        known, before = before, with_ended(before, tasks.ended)
         found, pools = dict(before.hours), dict[str, PoolDay]()
         for name, one in self.pools.items():
             ledger = one.ledger.total(one.nodes, one.as_of)
@@ -171,7 +181,7 @@ class CostMachine(RuleBasedStateMachine):
                     assert sum(made[hour][kind].values()) == sum(times.values()) * _SLOTS[name]
         names = {job: job.upper() for job in "abc"}
         self.day = UsageDay(_TODAY, as_of, pools, found, kept_jobs(before, tasks, names), settled)
-        self._check_past(before)
+        self._check_past(known)
         self._check_money()
 
     def _all_events(self) -> dict[tuple[str, str], list[RunEvent]]:
@@ -185,14 +195,22 @@ class CostMachine(RuleBasedStateMachine):
             self.late.append(((job, name), event))
 
     def _check_past(self, before: UsageDay) -> None:
-        """Settled hours are what they were, and no hour of the past has less time than before."""
+        """Settled hours are what they were, but for the outcomes of runs that ended, and no job has less in them."""
         for name, hours in before.hours.items():
-            for hour, units in hours.items():
-                if hour < before.settled:
-                    assert self.day.hours[name][hour] == units
-        for job, old in before.jobs.items():
-            for key, held in old.settled.items():
-                assert self.day.jobs[job].settled[key] >= held
+            for hour, kinds in hours.items():
+                for kind, old in kinds.items() if hour < before.settled else ():
+                    new = self.day.hours[name][hour][kind]
+                    assert sum(new.values()) == sum(old.values())
+                    assert {one: units for one, units in new.items() if one not in OUTCOMES} == {
+                        one: units for one, units in old.items() if one not in OUTCOMES
+                    }
+                    assert all(new[one] >= units for one, units in old.items() if one != "running")
+        for job, past in before.jobs.items():
+            present = self.day.jobs[job].settled
+            assert sum(present.values()) >= sum(past.settled.values())
+            assert all(units >= 0 for units in present.values())
+            for key, held in past.settled.items():
+                assert key.outcome == "running" or present[key] >= held
 
     def _check_money(self) -> None:
         """Every grouping has the same money, in each class and in total; time that tasks held is in jobs."""
