@@ -20,22 +20,22 @@ class DayLabels:
         self._stores = stores
         self._names = names
 
-    async def tags(self, account: Account) -> Labels:
-        """Returns the account's tags, as they were read last. Raises StorageError."""
+    async def tags(self, account: Account) -> Labels | None:
+        """Returns the account's tags, as they were read last; None before that. Raises StorageError."""
         if not self._names:
-            return {}
+            return None
         limits = (await self._stores.quotas.load(account.key)).limits
-        return kept_labels(limits.tags.items(), self._names) if limits else {}
+        return kept_labels(limits.tags.items(), self._names) if limits else None
 
-    def labelled(self, day: UsageDay, pools: Iterable[Pool], jobs: Mapping[str, Job], tags: Labels) -> UsageDay:
-        """Returns a day with the labels of now; what isn't stored any more keeps those that it had."""
+    def labelled(self, day: UsageDay, pools: Iterable[Pool], jobs: Mapping[str, Job], tags: Labels | None) -> UsageDay:
+        """Returns a day with the labels of now; what isn't known now keeps those that it had."""
         of_pools = {pool.key: _metadata(pool) for pool in pools if pool.key in day.pools}
         of_jobs = {key: jobs[key].facts.metadata for key in day.jobs if key in jobs}
         return replace(
             day,
             pool_labels=self._merged(day.pool_labels, of_pools),
             job_labels=self._merged(day.job_labels, of_jobs),
-            tags=tags or kept_labels(day.tags.items(), self._names),
+            tags=kept_labels(day.tags.items(), self._names) if tags is None else tags,
         )
 
     def _merged(self, before: Mapping[str, Labels], now: Mapping[str, _Items]) -> dict[str, Labels]:
