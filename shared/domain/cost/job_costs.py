@@ -54,9 +54,9 @@ def held_amount(found: CostSum) -> Decimal:
 def task_cost(found: CostSum, counts: TaskCounts, runs: Histogram) -> TaskCost | None:
     """Returns the cost of a task; None before ten tasks completed, and where any time has no price.
 
-    Quantiles are those of run times, at the mean price of a run's time.
+    Runs that go on count for no completed task. Quantiles are those of run times, at the mean price of a run's time.
     """
-    held = held_amount(found)
+    held = held_amount(found) - found.amounts.get("running", Decimal(0))
     if counts.completed < _MIN_TASKS or runs.count < _MIN_TASKS or not held or found.unpriced or not runs.sum:
         return None
     mean = held / counts.completed

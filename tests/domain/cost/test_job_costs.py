@@ -23,6 +23,15 @@ def test_a_task_costs_what_tasks_held_divided_by_those_that_completed() -> None:
     assert [float(found.p50), float(found.p95)] == pytest.approx([1, 1], rel=0.02)
 
 
+def test_tasks_that_go_on_cost_no_completed_task_anything() -> None:
+    counts, runs = TaskCounts(running=90, completed=10), Histogram.of([60] * 10)
+    found = task_cost(_sum(succeeded="10", running="5400"), counts, runs)
+    assert found is not None
+    assert found.mean == Decimal(1)
+    assert job_forecast(_sum(succeeded="10", running="5400"), counts, found).amount == Decimal(5410)
+    assert task_cost(_sum(running="5400"), counts, runs) is None
+
+
 def test_quantiles_of_cost_are_those_of_run_times() -> None:
     runs = Histogram.of([100] * 80 + [1000] * 20)
     found = task_cost(_sum(succeeded="28"), TaskCounts(completed=100), runs)
@@ -47,7 +56,7 @@ def test_no_task_has_a_cost_where_part_of_the_jobs_time_has_no_price() -> None:
 
 def test_a_forecast_has_each_task_left_as_the_mean_within_a_band_and_never_less_than_is_known() -> None:
     counts, runs = TaskCounts(active=70, running=10, completed=20), Histogram.of([100] * 16 + [1000] * 4)
-    held = _sum(succeeded="18", running="2")
+    held = _sum(succeeded="20", running="2")
     task = task_cost(held, counts, runs)
     assert task is not None
     found = job_forecast(held, counts, task)
