@@ -1,6 +1,6 @@
 """What the rules on efficiency conclude from: the measured runs of a job on one VM size, and what their slots offer."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Unpack
@@ -30,7 +30,8 @@ class EfficiencyEvidence:
     """Runs of a job on a VM size. The job has `completed` tasks, None before its first read.
 
     `cost` is the money for what these tasks held; None where nothing of it has a price. `context` has what is known of
-    the job beside them; where a job ran on several sizes it is that of the size with the most runs alone.
+    the job beside them; where a job ran on several sizes it is that of the size with the most runs alone. `hourly` are
+    the known prices of nodes by VM size.
     """
 
     job_id: str
@@ -39,6 +40,7 @@ class EfficiencyEvidence:
     completed: int | None
     cost: Decimal | None = None
     context: JobContext = field(default_factory=JobContext)
+    hourly: Mapping[str, Decimal] = field(default_factory=dict)
 
     def enough(self, figure: Figure) -> Distribution | None:
         """Returns a figure if enough runs have it: 20, or 5 if these are all completed tasks."""
@@ -86,7 +88,7 @@ class EfficiencyEvidence:
     def sufficient_size(self) -> str | None:
         """The smallest known VM size that has room for as many tasks as a node now, if it is much smaller.
 
-        It has the same GPUs, and a local disk if nodes have one now.
+        It has the same GPUs, and a local disk if nodes have one now. It costs less, as far as both prices are known.
         """
         node = self.offer.node
         return self._smaller(lambda one: (one.gpus, one.gpu_memory) == (node.gpus, node.gpu_memory))
@@ -119,12 +121,21 @@ class EfficiencyEvidence:
             one
             for one in advised_nodes()
             if one.room and one.room.suffices(whole) and one.room.is_much_smaller(node.room)
-            if is_fit(one) and one.has_local_disk >= node.has_local_disk
+            if is_fit(one) and one.has_local_disk >= node.has_local_disk and self._is_cheaper(one.vm_size)
         )
 
     def nearest(self, nodes: Iterable[NodeOffer]) -> str | None:
         """Returns the smallest size; of those alike the one whose version is nearest to the present one."""
         return nearest_size(nodes, self.offer.node.vm_size)
+
+    def saved_by_size(self, size: str) -> Amount | None:
+        """Returns the money that nodes of another size would have saved, None without both prices."""
+        before, after = self.hourly.get(self.offer.node.vm_size), self.hourly.get(size)
+        return Amount(self.cost * (before - after) / before, "money") if self.cost and before and after else None
+
+    def _is_cheaper(self, size: str) -> bool:
+        before, after = self.hourly.get(self.offer.node.vm_size), self.hourly.get(size)
+        return before is None or after is None or after < before
 
     def saved_by(self, tasks: int) -> Amount | None:
         """Returns the money that nodes with `tasks` tasks each would have saved."""

@@ -1,6 +1,8 @@
 """Which prices the nodes of a pool have, by size, region, operating system, licence and priority."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from decimal import Decimal
 
 from shared.domain.pools.machine_settings import Machine, MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts
@@ -12,9 +14,11 @@ from shared.domain.prices.price_keys import (
     SYSTEMS,
     LicenseKind,
     OperatingSystem,
+    Price,
     PriceKey,
     Priority,
 )
+from shared.domain.prices.price_table import PriceTable
 
 _MACHINE = "virtualMachineConfiguration"
 _WINDOWS_AGENT, _WINDOWS_LICENSE = "batch.node.windows", "windows_"
@@ -32,6 +36,15 @@ def price_keys(pool: Pool, region: str | None) -> Iterator[PriceKey]:
     for size in sizes_of(pool):
         for priority in _priorities(pool.facts):
             yield PriceKey(size, region, system, license_kind, priority)
+
+
+def hourly_prices(
+    prices: PriceTable, facts: PoolFacts, region: str | None, priority: Priority, *, sizes: Iterable[str], at: datetime
+) -> dict[str, Decimal]:
+    """Returns the known hourly prices of a pool's nodes if these had other VM sizes, by size."""
+    system, license_kind = system_of(facts)
+    found = {size: prices.at(PriceKey(size, region, system, license_kind, priority), at) for size in sizes}
+    return {size: price.hourly for size, price in found.items() if isinstance(price, Price)}
 
 
 def system_of(facts: PoolFacts) -> tuple[OperatingSystem | None, LicenseKind | None]:

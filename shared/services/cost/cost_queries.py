@@ -17,6 +17,7 @@ from shared.domain.cost.pool_costs import BilledCost, billed_costs
 from shared.domain.cost.priced_days import PricedDay, Sharing
 from shared.domain.cost.run_costs import run_days
 from shared.domain.cost.usage_days import DAY
+from shared.domain.prices.price_table import PriceTable
 from shared.domain.reports.reports import JobReport
 from shared.errors import HistoryRangeError
 from shared.services.accounts.registry import Registry
@@ -69,7 +70,7 @@ class JobCostReport:
 
     `missing` are the days from its creation to its end without stored usage; with any before today `task` and
     `forecast` aren't known. `dearest` tasks are None where they weren't looked for. `use` is what its tasks held on
-    nodes of both kinds.
+    nodes of both kinds. `prices` and `region` are those of the account.
     """
 
     report: JobReport
@@ -82,6 +83,8 @@ class JobCostReport:
     forecast: JobForecast | None
     dearest: Sequence[DearTask] | None
     use: JobNodeUse
+    prices: PriceTable
+    region: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,20 @@ class CostQueries:
         found = None
         if dearest or (dearest is None and snapshot and snapshot.counts.total <= MAX_UNASKED):
             found = await dearest_tasks(self._leaves, report, stored.values(), prices)
-        return JobCostReport(report, prices.currency, wanted, as_of, cost, missing, task, forecast, found, use)
+        return JobCostReport(
+            report=report,
+            currency=prices.currency,
+            wanted=wanted,
+            as_of=as_of,
+            cost=cost,
+            missing=missing,
+            task=task,
+            forecast=forecast,
+            dearest=found,
+            use=use,
+            prices=prices,
+            region=self._prices.region_of(report.account),
+        )
 
     async def of_pool(
         self,

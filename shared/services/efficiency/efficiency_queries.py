@@ -15,11 +15,12 @@ from shared.domain.cost.job_costs import held_amount
 from shared.domain.efficiency.evidence import EfficiencyEvidence
 from shared.domain.efficiency.findings import efficiency_findings
 from shared.domain.efficiency.job_context import JobContext
-from shared.domain.efficiency.offers import SlotOffer, node_offer
+from shared.domain.efficiency.offers import SlotOffer, advised_nodes, node_offer
 from shared.domain.efficiency.task_groups import Figure, TaskGroup, TaskGroups, by_vm_size
 from shared.domain.findings.finding import Finding
 from shared.domain.pools.cores import vcpus_in_pool
 from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.prices.pool_prices import hourly_prices
 from shared.domain.reports.reports import JobReport
 from shared.errors import UnreadableError
 from shared.services.cost.cost_queries import CostQueries, JobCostReport
@@ -115,12 +116,21 @@ class EfficiencyQueries:
         context = JobContext()
         if most in offers and found.as_of:
             context = await self._contexts.context(costs, found.as_of, offers[most].node.cores)
+        hourly = _hourly(costs, facts, found.as_of, offers) if found.as_of else {}
         findings = list[Finding]()
         for size, offer in offers.items():
             cost = found.cost * _run_time(sizes[size]) / run if found.cost and run else None
             of_size = context if size == most else JobContext()
             findings += efficiency_findings(
-                EfficiencyEvidence(found.report.job.facts.id, sizes[size], offer, found.completed, cost, of_size)
+                EfficiencyEvidence(
+                    job_id=found.report.job.facts.id,
+                    group=sizes[size],
+                    offer=offer,
+                    completed=found.completed,
+                    cost=cost,
+                    context=of_size,
+                    hourly=hourly,
+                )
             )
         findings.sort(key=lambda one: -(one.amount.number if one.amount else 0))
         return replace(found, offers=offers, slots=facts.slots_per_node, required=required, findings=findings)
@@ -148,6 +158,13 @@ def _run_time(group: TaskGroup) -> int:
     """Returns the milliseconds of all runs of a group."""
     durations = group.figures.get("duration")
     return durations.values.sum if durations else 0
+
+
+def _hourly(costs: JobCostReport, facts: PoolFacts, at: datetime, own: Iterable[str]) -> dict[str, Decimal]:
+    """Returns the known hourly prices of the job's and all advised VM sizes, of the kind of node that it used most."""
+    is_spot = costs.use.spot.held > costs.use.dedicated.held
+    sizes = {*own, *(node.vm_size for node in advised_nodes())}
+    return hourly_prices(costs.prices, facts, costs.region, "spot" if is_spot else "dedicated", sizes=sizes, at=at)
 
 
 def _held(cost: JobCostReport) -> Decimal | None:

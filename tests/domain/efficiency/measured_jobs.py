@@ -1,6 +1,6 @@
 """Made-up jobs of measured runs, and the evidence of one on a VM size."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from hypothesis import strategies as st
@@ -67,8 +67,10 @@ def evidence(
     completed: int | None = 1000,
     cost: str | None = "840",
     context: JobContext | None = None,
+    hourly: Mapping[str, str] | None = None,
 ) -> EfficiencyEvidence:
     """Returns the evidence of a job on nodes of a size, whose tasks require so many of their slots."""
     offer = SlotOffer(node_offer(size, vcpus_of(size)), slots, required)
     money = Decimal(cost) if cost else None
-    return EfficiencyEvidence("job", TaskGroup.of(some), offer, completed, money, context or JobContext())
+    prices = {name: Decimal(price) for name, price in (hourly or {}).items()}
+    return EfficiencyEvidence("job", TaskGroup.of(some), offer, completed, money, context or JobContext(), prices)

@@ -88,6 +88,18 @@ def test_where_cores_are_busy_a_size_with_less_memory_is_named() -> None:
     assert (found.amount, found.evidence["sufficientSize"]) == (None, "standard_d4ls_v5")
 
 
+def test_another_size_names_money_where_both_prices_are_known_and_is_not_advised_where_it_costs_as_much() -> None:
+    wasteful = [run(at, cores=3.6, memory=2.0) for at in range(40)]
+    prices = {"standard_d4s_v5": "0.2", "standard_d4ls_v5": "0.15"}
+    assert only(evidence(wasteful, hourly=prices)).amount == (Decimal(210), "money")
+    assert only(evidence(wasteful, hourly={"standard_d4s_v5": "0.2"})).amount is None
+    dear = {**prices, "standard_d4ls_v5": "0.2"}
+    assert only(evidence(wasteful, hourly=dear)).evidence["sufficientSize"] == "standard_d4lds_v5"
+    idle = [run(at, cores=1.0, memory=8.0) for at in range(40)]
+    prices = {"standard_nc16as_t4_v3": "1.2", "standard_e2ds_v5": "0.12"}
+    assert only(evidence(idle, size="standard_nc16as_t4_v3", hourly=prices)).amount == (Decimal(756), "money")
+
+
 def test_small_sizes_are_in_mebibytes() -> None:
     found = only(evidence([run(at, cores=3.6, memory=0.25) for at in range(40)]))
     assert "used at most 256 MiB, and all at most 256 MiB, of the 16.0 GiB" in found.sentence

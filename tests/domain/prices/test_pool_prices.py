@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -11,7 +12,10 @@ from shared.domain.nodes.nodes import NodeSummary, SizeSummary
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pools import NodesSnapshot, Pool, first_seen
-from shared.domain.prices.pool_prices import price_keys
+from shared.domain.prices.pool_prices import hourly_prices, price_keys
+from shared.domain.prices.price_history import PriceHistory, PriceInterval
+from shared.domain.prices.price_keys import MeterKey, Priority
+from shared.domain.prices.price_table import PriceTable
 
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
 
@@ -79,3 +83,18 @@ def test_a_size_of_nodes_that_the_pool_no_longer_names_has_a_price_too() -> None
     summary = NodeSummary((("idle", True, 1),), sizes=(SizeSummary("standard_d8s_v5", 1, 1, 0),))
     resized = replace(pool(), snapshot=NodesSnapshot(NOW, NOW, "fullRead", summary, "digest"))
     assert [key[0] for key in keys(resized)] == ["standard_d4s_v5", "standard_d8s_v5"]
+
+
+def test_prices_of_other_sizes_are_those_of_the_pools_region_system_and_priority() -> None:
+    known = {
+        MeterKey("linux", "spot"): (PriceInterval(Decimal("0.02"), NOW, None, "spot"),),
+        MeterKey("linux", "dedicated"): (PriceInterval(Decimal("0.1"), NOW, None, "own"),),
+    }
+    histories = [PriceHistory("westeurope", size, known, {}, NOW) for size in ("standard_d2s_v5", "standard_d4s_v5")]
+    prices = PriceTable("USD", histories={one.place: one for one in histories})
+    sizes = ["standard_d2s_v5", "standard_e2s_v5"]
+    places: list[tuple[str | None, Priority]] = [
+        ("westeurope", "spot"), ("westeurope", "dedicated"), ("eastus", "spot"), (None, "spot"),
+    ]  # fmt: skip
+    found = [hourly_prices(prices, pool().facts, region, priority, sizes=sizes, at=NOW) for region, priority in places]
+    assert found == [{"standard_d2s_v5": Decimal("0.02")}, {"standard_d2s_v5": Decimal("0.1")}, {}, {}]

@@ -26,5 +26,6 @@ def idle_gpus(e: EfficiencyEvidence) -> Finding | None:
         sentence=f"{held:,} of {runs.count:,} runs held memory of a GPU; on average the runs used"
         f" {round(100 * share)} % of the {offered:g} GPUs that their slots offer.",
         advice=f"Check that the tasks find the GPUs, or take a VM size without them.{instead}",
-        evidence={"offeredGpus": offered, "runsWithGpu": held, "usedGpuShare": round(share, 3)},
+        evidence={"offeredGpus": offered, "runsWithGpu": held, "usedGpuShare": round(share, 3), "sufficientSize": size},
+        saving=e.saved_by_size(size) if size else None,
     )

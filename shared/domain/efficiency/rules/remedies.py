@@ -30,7 +30,7 @@ def remedy_for(e: EfficiencyEvidence) -> Remedy | None:
     if size is None:
         return None
     advice = f"A node of {size} has room for as many of these tasks: create the pool anew with this VM size."
-    return Remedy(advice, {"slotsPerNode": e.offer.slots, "sufficientSize": size})
+    return Remedy(advice, {"slotsPerNode": e.offer.slots, "sufficientSize": size}, e.saved_by_size(size))
 
 
 def _share(part: int, whole: int) -> str:
