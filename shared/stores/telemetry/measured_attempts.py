@@ -7,7 +7,7 @@ The partition `<account>~~days` has a row for each day and job, written before t
 finds old rows. It sorts behind those of jobs, so that a backup reads it last.
 """
 
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from shared.domain.efficiency.task_groups import TaskGroups, groups_of_plain, pl
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
 from shared.errors import CacheConflictError, UnreadableError
 from shared.log import logger
+from shared.recent_cache import RecentCache
 from shared.stores.tables.row_columns import Row, json_columns, json_of, whole
 from shared.stores.tables.tables import Tables, delete_rows, load_row, rows_between, save_row, translated
 from shared.stores.tables.unreadable import decoding, schema_of
@@ -61,8 +62,7 @@ class MeasuredAttemptStore:
 
     def __init__(self, tables: Tables) -> None:
         self._table = tables[TABLE]
-        self._known: OrderedDict[_Place, _StoredSet] = OrderedDict()
-        self._remembered = 0
+        self._known = RecentCache[_Place, _StoredSet](_REMEMBERED)
         self._indexed: set[_Place] = set()
 
     async def add(self, account_key: str, incarnation: str, attempts: Collection[MeasuredAttempt]) -> None:
@@ -131,13 +131,10 @@ class MeasuredAttemptStore:
         await self._write(place, attempts)
 
     async def _write(self, place: _Place, attempts: Collection[MeasuredAttempt]) -> None:
-        before = self._forget(place) or await self._load(place)
+        before = self._known.pop(place) or await self._load(place)
         runs = before.runs.with_runs(attempts)
         etag = before.etag if runs is before.runs else await save_row(self._table, _row(place, runs), before.etag)
-        self._known[place] = _StoredSet(runs, etag)
-        self._remembered += len(runs.runs) + 1
-        while self._remembered > _REMEMBERED and len(self._known) > 1:
-            self._forget(next(iter(self._known)))
+        self._known.put(place, _StoredSet(runs, etag), len(runs.runs) + 1)
 
     async def _load(self, place: _Place) -> _StoredSet:
         """Returns a set as stored; one that can't be read begins anew."""
@@ -150,12 +147,6 @@ class MeasuredAttemptStore:
         except UnreadableError as error:
             _LOG.warning("Measured runs begin anew: %s", error)
             return _StoredSet(etag=row["etag"])
-
-    def _forget(self, place: _Place) -> _StoredSet | None:
-        known = self._known.pop(place, None)
-        if known:
-            self._remembered -= len(known.runs.runs) + 1
-        return known
 
 
 def _index_partition(account_key: str) -> str:

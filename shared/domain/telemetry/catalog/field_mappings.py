@@ -14,6 +14,7 @@ from typing import NamedTuple
 from shared.domain.redaction.redaction import redacted
 from shared.domain.telemetry.catalog.catalog import (
     AGGREGATES,
+    ENDED_ATTEMPTS,
     SUMMARIES,
     is_mapped_by_names,
     is_record,
@@ -21,7 +22,7 @@ from shared.domain.telemetry.catalog.catalog import (
     plugin_of,
 )
 from shared.domain.telemetry.catalog.custom_metrics import SINGLE, UNIT, VALUE, custom_rule
-from shared.domain.telemetry.catalog.series import Attributes, Kind, Plugin, ReadingKind, Rule, Series
+from shared.domain.telemetry.catalog.series import Attributes, Kind, Plugin, ReadingKind, Rule, Series, series_of
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.records.startup_records import NAMING_TAGS, is_once
 
@@ -63,6 +64,11 @@ class FieldMapping:
     unknown: str = ""
     unread: int = 0
     counters: frozenset[str] = field(init=False)
+
+    @property
+    def is_of_ended_attempt(self) -> bool:
+        """Returns whether records are those of the ends of tasks' runs, each of which is a single one."""
+        return any(column.series.name.startswith(ENDED_ATTEMPTS) for column in self.columns[:1])
 
     def __post_init__(self) -> None:
         counters = frozenset(column.series.id for column in self.columns if column.rule.kind is Kind.COUNTER)
@@ -160,7 +166,8 @@ def _distinct_label(text: str) -> str:
 
 def _column(place: int, rule: Rule, attributes: Mapping[str, str]) -> Column:
     together: Attributes = tuple(sorted({**attributes, **dict(rule.attributes)}.items()))
-    return Column(place, Series(rule.name, together), rule)
+    is_unique = rule.name.startswith(ENDED_ATTEMPTS)
+    return Column(place, Series(rule.name, together) if is_unique else series_of(rule.name, together), rule)
 
 
 def _attributes(metric: Metric, plugin: Plugin) -> Iterator[tuple[str, str]]:

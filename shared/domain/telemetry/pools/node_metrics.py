@@ -158,7 +158,7 @@ def minutes_of(rollups: Rollups) -> dict[int, NodeMinute]:
         rollups = with_cpu_total(rollups)
     groups: dict[Series, list[tuple[Series, _Member, Mapping[int, Rollup]]]] = defaultdict(list)
     for series, periods in rollups.items():
-        member = _member_of(series)
+        member = None if series.name.startswith(ENDED_ATTEMPTS) else _member_of(series)
         if member:
             groups[member.metric].append((series, member, periods))
     found: dict[int, dict[Series, Total]] = defaultdict(dict)
@@ -226,16 +226,10 @@ def _is_part(disk: str, disks: Collection[str]) -> bool:
 
 @lru_cache(_MAX_KNOWN)
 def _member_of(series: Series) -> _Member | None:
-    """Returns the metric that a series is a part of; None for virtual devices, and names that can't be stored.
-
-    Series of ended task attempts are no metrics either.
-    """
+    """Returns the metric that a series is a part of; None for virtual devices, and names that can't be stored."""
     own = dict(series.attributes)
-    if (
-        series.name.startswith(ENDED_ATTEMPTS)
-        or not _NAME.fullmatch(series.name)
-        or any(name in own and pattern.match(own[name]) for name, pattern in _VIRTUAL.items())
-    ):
+    is_virtual = any(name in own and pattern.match(own[name]) for name, pattern in _VIRTUAL.items())
+    if is_virtual or not _NAME.fullmatch(series.name):
         return None
     kept: Attributes = tuple(pair for pair in series.attributes if pair[0] in _kept_names())
     is_device = len(kept) + (CORE in own) < len(own)

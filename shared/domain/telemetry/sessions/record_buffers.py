@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.domain.telemetry.catalog.catalog import ENDED_ATTEMPTS
 from shared.domain.telemetry.catalog.field_mappings import FieldMapping
 from shared.domain.telemetry.rollups.folding import LEFT_TO_NODES, CounterCache, Fold, RecordGroup
 from shared.domain.telemetry.sessions.blob_state import State
@@ -38,7 +37,7 @@ class RecordBuffer:
     @property
     def is_end_of_attempt(self) -> bool:
         """Returns whether the records are sums of an attempt of a task, the last that an agent writes about it."""
-        return any(column.series.name.startswith(ENDED_ATTEMPTS) for column in self.plan.columns[:1])
+        return self.plan.is_of_ended_attempt
 
 
 class RecordBuffers:

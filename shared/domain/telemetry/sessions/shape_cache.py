@@ -64,7 +64,8 @@ class ShapeCache(BoundedCache[RecordShape]):
         known = self.known.get(key)
         if known is None:
             known = _shape_of(metric)
-            self.keep(key, known)
+            if not known.plan.is_of_ended_attempt:
+                self.keep(key, known)
         return known
 
 
