@@ -170,6 +170,14 @@ class HistoryRangeError(BatchscopeError):
         self.target = target
 
 
+class WhatIfError(BatchscopeError):
+    """A job can't be replayed under the settings asked for; `target` names the parameter."""
+
+    def __init__(self, message: str, *, target: str) -> None:
+        super().__init__(message)
+        self.target = target
+
+
 class TooManyBudgetsError(BatchscopeError):
     """An account has as many budgets as it may have."""
 

@@ -23,6 +23,7 @@ from shared.errors import (
     SettingsError,
     StorageUnavailableError,
     TooManyBudgetsError,
+    WhatIfError,
 )
 
 _SECURITY_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
@@ -106,7 +107,7 @@ def status_of(error: BatchscopeError) -> tuple[int, str, str | None]:
     """Returns the HTTP status, error code and target of an error."""
     if isinstance(error, BadRequestError):
         return (413 if isinstance(error, BodyTooLargeError) else 400), error.code, error.target
-    if isinstance(error, HistoryRangeError):
+    if isinstance(error, HistoryRangeError | WhatIfError):
         return 400, "InvalidParameter", error.target
     if isinstance(error, NotFoundError):
         return 404, f"{error.kind[:1].upper()}{error.kind[1:]}NotFound", error.kind

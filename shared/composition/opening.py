@@ -29,6 +29,8 @@ from shared.services.cost.waste_queries import WasteQueries
 from shared.services.efficiency.efficiency_queries import EfficiencyQueries
 from shared.services.efficiency.job_contexts import JobContextReader
 from shared.services.efficiency.node_figures import NodeFigureReader
+from shared.services.efficiency.replay_evidence import ReplayEvidence
+from shared.services.efficiency.what_if_queries import WhatIfQueries
 from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.dependency_snapshots import DependencySnapshots
@@ -97,6 +99,7 @@ class Services:
     focus: FocusQueries
     waste: WasteQueries
     efficiency: EfficiencyQueries
+    what_if: WhatIfQueries
     schedules: ScheduleQueries
     registry: Registry
     housekeeping: HousekeepingService
@@ -196,6 +199,7 @@ async def open_services(settings: Settings) -> Services:
             parts.ingestion.attempts,
             JobContextReader(events, NodeFigureReader(pools, parts.ingestion.pool_telemetry)),
         ),
+        what_if=WhatIfQueries(queries, ReplayEvidence(walk, stores, price_queries, parts.ingestion.attempts)),
         schedules=schedules,
         registry=registry,
         housekeeping=HousekeepingService(

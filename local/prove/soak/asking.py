@@ -35,7 +35,7 @@ _ROUTES = (
     "accounts/{a}/rejects?maxpagesize=50", "accounts/{a}/monitoring", "accounts/{a}/prices", "accounts/{a}/cost",
     "accounts/{a}/quotas",
     "accounts/{a}/cost/summary", "accounts/{a}/cost/waste", "accounts/{a}/budgets", "accounts/{a}/jobs/{j}/cost",
-    "accounts/{a}/jobs/{j}/efficiency",
+    "accounts/{a}/jobs/{j}/efficiency", "accounts/{a}/jobs/{j}/whatif?slots=2",
     "retirements", "metrics", "openapi.json", "",
     "accounts/{a}/jobschedules/{s}/cost", "accounts/{a}/cost/focus",
 )  # fmt: skip

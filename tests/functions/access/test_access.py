@@ -84,6 +84,7 @@ ROUTES = {
     "get_job_cost": Route(f"{_JOB}/cost", "/api/accounts/demo/jobs/none/cost", READERS, 404),
     "list_quotas": Route(f"{_ACCOUNT}/quotas", "/api/accounts/demo/quotas", READERS),
     "get_job_efficiency": Route(f"{_JOB}/efficiency", "/api/accounts/demo/jobs/none/efficiency", READERS, 404),
+    "get_job_what_if": Route(f"{_JOB}/whatif", "/api/accounts/demo/jobs/none/whatif", READERS, 404),
     "list_waste": Route(f"{_ACCOUNT}/cost/waste", "/api/accounts/demo/cost/waste", READERS),
     "get_cost_summary": Route(f"{_ACCOUNT}/cost/summary", "/api/accounts/demo/cost/summary", READERS),
     "get_focus_costs": Route(

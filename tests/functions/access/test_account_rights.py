@@ -52,6 +52,7 @@ CASES = {
     "get_job_cost": [f"{_JOB}/cost"],
     "list_quotas": ["accounts/{account}/quotas", "accounts/{account}/quotas?format=csv"],
     "get_job_efficiency": [f"{_JOB}/efficiency", f"{_JOB}/efficiency?format=csv"],
+    "get_job_what_if": [f"{_JOB}/whatif", f"{_JOB}/whatif?format=csv"],
     "list_waste": ["accounts/{account}/cost/waste", "accounts/{account}/cost/waste?format=csv"],
     "get_cost_summary": ["accounts/{account}/cost/summary"],
     "get_focus_costs": [f"{_ACCOUNT}/cost/focus"],

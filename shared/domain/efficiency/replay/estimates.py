@@ -1,0 +1,74 @@
+"""Estimates of many replays: the median with its spread. The same workload and scenario have the same estimate.
+
+The spread is that of replays in which waits differ, and of others in which durations do, too. It is widened by how far
+a replay under the settings of then misses what was seen.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import NamedTuple
+
+from shared.domain.efficiency.replay.draws import Draws
+from shared.domain.efficiency.replay.plans import Scenario, replay_once
+from shared.domain.efficiency.replay.scheduler import NodeTimes
+from shared.domain.efficiency.replay.workloads import Workload
+
+_RUNS_OF_TASKS = 32_000  # in all replays of a scenario
+_REPLAYS = (5, 25)  # of each kind
+_MIN_MARGIN = 0.01  # of the median
+
+
+class Spread(NamedTuple):
+    """A figure in the middle of replays, and from where to where it may be."""
+
+    expected: float
+    low: float
+    high: float
+
+    def widened(self, share: float) -> "Spread":
+        """Returns the spread with a margin of a share of the expected figure at both ends at least."""
+        margin = self.expected * share
+        return Spread(self.expected, min(self.low, self.expected - margin), max(self.high, self.expected + margin))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The end in milliseconds since the first task, and milliseconds of nodes, with their use in the replay between."""
+
+    end: Spread
+    nodes: Spread
+    times: NodeTimes
+    replays: int
+
+    def widened(self, share: float) -> "Estimate":
+        return Estimate(self.end.widened(share), self.nodes.widened(share), self.times, self.replays)
+
+
+def estimate_of(workload: Workload, scenario: Scenario, *, seed: str) -> Estimate | None:
+    """Returns the estimate of a scenario; None where interruptions keep tasks from ending."""
+    least, most = _REPLAYS
+    number = min(max(_RUNS_OF_TASKS // (2 * len(workload.tasks)), least), most)
+    as_seen, varied = list[NodeTimes](), list[NodeTimes]()
+    for resampled, found in ((False, as_seen), (True, varied)):
+        for each in range(number):
+            one = replay_once(workload, scenario, Draws(f"{seed}/{resampled}/{each}"), resampled=resampled)
+            if one is None:
+                return None
+            found.append(one)
+    as_seen.sort(key=lambda one: one.end)
+    end, nodes = (_spread(as_seen, varied, figure) for figure in (_end, _nodes))
+    return Estimate(end, nodes, as_seen[len(as_seen) // 2], 2 * number).widened(_MIN_MARGIN)
+
+
+def _end(one: NodeTimes) -> float:
+    return one.end
+
+
+def _nodes(one: NodeTimes) -> float:
+    return one.nodes
+
+
+def _spread(as_seen: Sequence[NodeTimes], varied: Sequence[NodeTimes], figure: Callable[[NodeTimes], float]) -> Spread:
+    both = [figure(one) for one in (*as_seen, *varied)]
+    return Spread(median(figure(one) for one in as_seen), min(both), max(both))

@@ -1,0 +1,55 @@
+"""How runs stretch on other nodes, by a table."""
+
+import pytest
+
+from shared.domain.efficiency.offers import GIB, SlotOffer, node_offer
+from shared.domain.efficiency.replay.durations import lacking_memory, stretch_of
+from shared.domain.efficiency.replay.interruption_rates import interruption_rate
+from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
+from shared.domain.pools.vm_sizes import vcpus_of
+from shared.domain.usage.usage_ledger import HOUR, UsageKind
+
+
+def offer(size: str, slots: int) -> SlotOffer:
+    return SlotOffer(node_offer(size, vcpus_of(size)), slots, 1)
+
+
+@pytest.mark.parametrize(
+    ("cores", "size", "slots", "factor"),
+    [
+        (None, "standard_d8s_v5", 8, 1.0),
+        (1.0, "standard_d4s_v5", 4, 1.0),
+        (1.0, "standard_d4s_v5", 8, 2.0),
+        (3.8, "standard_d4s_v5", 4, 3.8),
+        (1.0, "standard_d8s_v5", 8, 1.0),
+        (3.8, "standard_d8s_v5", 1, 0.5),
+        (3.8, "standard_d2s_v5", 1, 2.0),
+        (1.0, "standard_d2s_v5", 4, 2.0),
+    ],
+)
+def test_runs_stretch_where_they_need_more_vcpus_than_there_are(
+    cores: float | None, size: str, slots: int, factor: float
+) -> None:
+    found = stretch_of(cores, offer("standard_d4s_v5", 1), offer(size, slots))
+    assert found.factor == pytest.approx(factor)
+    assert found.assumption.endswith(".")
+
+
+def test_memory_that_may_be_lacking_is_named() -> None:
+    assert lacking_memory(4.0 * GIB, offer("standard_d4s_v5", 4)) is None
+    assert lacking_memory(None, offer("standard_d4s_v5", 4)) is None
+    assert "memory of standard_d4s_v5" in str(lacking_memory(5.0 * GIB, offer("standard_d4s_v5", 4)))
+
+
+def test_the_rate_of_interruptions_is_that_of_spot_nodes_with_a_machine() -> None:
+    hours = {
+        100: {
+            UsageKind("running", False, "a"): 3 * HOUR,
+            UsageKind("idle", False, "a"): HOUR,
+            UsageKind("preempted", False, "a"): HOUR // 2,
+            UsageKind("running", True, "a"): 9 * HOUR,
+        }
+    }
+    tally = InterruptionCount(100 * HOUR, Interruptions(total=2))
+    assert interruption_rate(hours, tally, 100 * HOUR, 101 * HOUR) == (2, 4, HOUR // 4)
+    assert interruption_rate(hours, None, 0, 0).per_hour == 0

@@ -1,0 +1,87 @@
+"""Workloads made from cached tasks: what their starts and ends show."""
+
+from shared.domain.efficiency.replay.estimates import estimate_of
+from shared.domain.efficiency.replay.plans import Scenario
+from shared.domain.efficiency.replay.seen_runs import MAX_TASKS, workload_of
+from shared.domain.tasks.tasks import ACTIVE, COMPLETED, SUCCESS, Task
+
+BEGIN = 1_700_000_000_000
+SECOND = 1000
+
+
+def task(name: str, start: float, end: float, node: str = "a", *, created: float = 0, slots: int = 1) -> Task:
+    start, end, creation = (BEGIN + round(at * SECOND) for at in (start, end, created))
+    return Task(name, COMPLETED, SUCCESS, end, creation, start, end, 0, slots=slots, node=("pool", node))
+
+
+def test_waits_between_runs_are_those_in_which_a_task_waited() -> None:
+    runs = [task("1", 31, 91), task("2", 93, 153), task("3", 400, 460, created=399), task("4", 33, 93, "b")]
+    found = workload_of(runs, total=4, slots=1)
+    assert found
+    assert list(found.gaps) == [2 * SECOND]
+    assert found.arrivals == (29 * SECOND, 31 * SECOND)
+    assert (found.nodes, found.end) == (2, 460 * SECOND)
+    assert [one.release for one in found.tasks] == [0, 0, 0, 399 * SECOND]
+
+
+def test_a_node_whose_first_task_started_at_once_was_ready_before() -> None:
+    runs = [task("1", 1, 61), task("2", 301, 361, "b", created=300), task("3", 90, 100, "c")]
+    found = workload_of(runs, total=3, slots=1)
+    assert found
+    assert found.arrivals == (0, 0, 89 * SECOND)
+
+
+def test_nodes_that_come_one_after_the_other_count_once() -> None:
+    found = workload_of([task("1", 0, 60), task("2", 70, 130, "b"), task("3", 75, 90, "c")], total=3, slots=1)
+    assert found
+    assert found.nodes == 2
+
+
+def test_groups_that_began_after_others_are_stages_of_jobs_with_dependencies() -> None:
+    runs = [task("prep-1", 0, 60), task("prep-2", 0, 90, "b"), task("draw-1", 92, 152), task("log-1", 10, 20, "c")]
+    found = workload_of(runs, total=4, slots=1, uses_dependencies=True)
+    assert found
+    assert [(one.duration // SECOND, found.needs[one.stage]) for one in found.tasks] == [
+        (60, frozenset()), (90, frozenset()), (10, frozenset()), (60, frozenset({0, 1})),
+    ]  # fmt: skip
+    free = workload_of(runs, total=4, slots=1)
+    assert free
+    assert {one.stage for one in free.tasks} == {0}
+
+
+def test_tasks_that_have_not_ended_are_left_out() -> None:
+    waiting = Task("2", ACTIVE, transition=BEGIN, creation=BEGIN)
+    assert workload_of([waiting], total=1, slots=1) is None
+    found = workload_of([waiting, task("1", 5, 8)], total=1, slots=1)
+    assert found
+    assert [one.duration for one in found.tasks] == [3 * SECOND]
+
+
+def test_a_sample_of_many_tasks_has_their_mean_duration() -> None:
+    runs = [task(f"{number:06}", number, number + 60, f"n{number % 50}") for number in range(3 * MAX_TASKS)]
+    found = workload_of(runs, total=9 * MAX_TASKS, slots=100, run_mean=90 * SECOND)
+    assert found
+    assert (len(found.tasks), found.total, found.is_sampled) == (MAX_TASKS, 9 * MAX_TASKS, True)
+    assert {one.duration for one in found.tasks} == {90 * SECOND}
+
+
+def test_an_estimate_is_the_same_for_the_same_seed_and_holds_what_was_seen() -> None:
+    runs = [
+        task(f"{wave}-{node}", 30 + wave * 62 + node / 10, 90 + wave * 62 + node / 10, f"n{node}")
+        for node in range(8)
+        for wave in range(10)
+    ]
+    found = workload_of(runs, total=80, slots=1)
+    assert found
+    one, other = (estimate_of(found, Scenario(8, 1), seed="a") for _ in range(2))
+    assert one
+    assert one == other
+    assert one.end.low < found.end < one.end.high
+    assert abs(one.end.expected / found.end - 1) < 0.02
+
+
+def test_a_wide_task_waits_from_when_the_last_of_its_slots_became_free() -> None:
+    runs = [task("1", 0, 60), task("2", 0, 90), task("3", 91, 151, slots=2), task("4", 153, 163), task("5", 154, 164)]
+    found = workload_of(runs, total=5, slots=2)
+    assert found
+    assert sorted(found.gaps) == [1 * SECOND, 2 * SECOND, 3 * SECOND]
