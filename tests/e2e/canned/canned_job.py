@@ -134,6 +134,33 @@ def efficiency(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def what_if(**changes: Any) -> dict[str, Any]:
+    """Returns replays of 240 tasks: as the job was, and with two slots a node in half the time."""
+    was = {"nodes": 4, "slotsPerNode": 1, "vmSize": "standard_d4s_v5", "spot": False, "replays": 50, "end": stamp(60)}
+    was |= {"seconds": _spread(3600), "nodeSeconds": _spread(14_400), "cost": _spread(4), "noPrice": None}
+    was |= {"uses": [{"use": "held", "nodeSeconds": 14_000, "cost": 3.9}], "waste": 0.1}
+    asked = was | {"slotsPerNode": 2, "seconds": _spread(1800), "nodeSeconds": _spread(7200), "cost": _spread(2)}
+    return {
+        "account": "demo",
+        "job": "render",
+        "tasks": 240,
+        "replayedTasks": 240,
+        "measuredRuns": 24,
+        "begin": stamp(3700),
+        "end": stamp(60),
+        "seconds": 3640.0,
+        "currency": "USD",
+        "asItWas": was,
+        "asked": asked,
+        "assumptions": ["A run takes as long as it did: 2 on a node keep 2 of its 4 vCPUs busy."],
+        "reason": None,
+    } | changes
+
+
+def _spread(expected: float) -> dict[str, float]:
+    return {"expected": expected, "low": expected * 0.9, "high": expected * 1.1}
+
+
 def failures(*groups: dict[str, Any], ungrouped: int = 0) -> dict[str, Any]:
     failed = sum(group["count"] for group in groups) + ungrouped
     return {"asOf": stamp(4), "failed": failed, "groups": list(groups), "ungrouped": ungrouped}

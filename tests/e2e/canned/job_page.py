@@ -17,6 +17,7 @@ from tests.e2e.canned.canned_job import (
     live_task,
     task,
     timeline,
+    what_if,
 )
 from tests.e2e.canned.canned_values import account, job, stamp
 
@@ -33,6 +34,7 @@ def canned_render() -> Iterator[Canned]:
             "timeline": timeline(runs=4, slots=2),
             "explanation": explanation(finding()),
             "efficiency": efficiency(),
+            "whatif": what_if(),
         }
         canned.tasks = [
             task(f"frame-{at:02}", group="killed" if at < 2 else "", began=900 - 9 * at) for at in range(60)

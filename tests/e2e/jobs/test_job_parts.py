@@ -279,6 +279,22 @@ def test_efficiency_shows_findings_with_money_and_figures_with_the_tasks_at_both
     expect(page.get_by_role("dialog")).to_contain_text("frame-00")
 
 
+def test_what_if_replays_the_job_when_asked(page: Page, render: Canned) -> None:
+    show(page, render)
+    shown = part(page, "efficiency")
+    assert shown.locator("[data-what-if]").count() == 0
+    shown.get_by_label("Slots per node").fill("2")
+    shown.get_by_label("Priority").select_option("dedicated")
+    with page.expect_request(lambda request: request.url.endswith("/jobs/render/whatif?slots=2&spot=false")):
+        shown.get_by_role("button", name="Replay").click()
+    expect(shown.locator("[data-what-if] caption")).to_have_text("240 tasks, replayed one by one; the job took 1 h")
+    expect(shown.locator("[data-row=Duration] td")).to_have_text(
+        ["1 h, 54 min to 1 h 6 min", "30 min, 27 min to 33 min"]
+    )
+    expect(shown.locator("[data-row=Cost] td")).to_have_text(["$4.00, $3.60 to $4.40", "$2.00, $1.80 to $2.20"])
+    expect(shown.get_by_role("list", name="Assumptions")).to_contain_text("keep 2 of its 4 vCPUs busy")
+
+
 def test_a_job_without_measured_runs_says_why(page: Page, render: Canned) -> None:
     reason = "No run of a task was measured: the node agent writes a record at the end of each."
     render.parts["efficiency"] = efficiency(runs=0, groups=[], findings=[], asOf=None, reason=reason)

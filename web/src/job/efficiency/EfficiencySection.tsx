@@ -12,6 +12,7 @@ import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { figureText, groupText, knownText, labelOf, measuredText, usedText } from "./figures.ts";
 import type { Efficiency, EfficiencyFinding, Extreme, Figure, TaskGroup } from "./model.ts";
+import { WhatIfForm } from "./WhatIfForm.tsx";
 
 const INTERVAL_MS = 60_000;
 
@@ -34,7 +35,12 @@ export function EfficiencySection({ view, open }: EfficiencyProps) {
   );
   return (
     <Section title="Efficiency" name="efficiency" sectionRef={ref} polled={polled} note={note}>
-      {(efficiency) => <Contents efficiency={efficiency} account={view.account} open={open} />}
+      {(efficiency) => (
+        <>
+          <Contents efficiency={efficiency} account={view.account} open={open} />
+          <WhatIfForm view={view} />
+        </>
+      )}
     </Section>
   );
 }

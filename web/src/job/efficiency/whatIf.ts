@@ -1,0 +1,86 @@
+// The JSON of a job's what-if, and its texts. Every string comes from outside and is only shown as text.
+
+import { amountText, hoursText } from "../../cost/amounts/texts.ts";
+import { formatSeconds } from "../../format/durations.ts";
+import { formatCount, plural } from "../../format/numbers.ts";
+
+/** The median of replays, and from where to where the figure may be. */
+export interface Spread {
+  expected: number;
+  low: number;
+  high: number;
+}
+
+export interface Scenario {
+  nodes: number;
+  slotsPerNode: number;
+  vmSize: string;
+  /** Null: nodes of both kinds. */
+  spot: boolean | null;
+  /** Null where no replay ends. */
+  seconds: Spread | null;
+  nodeSeconds: Spread | null;
+  /** Null without a price, as `noPrice` says. */
+  cost: Spread | null;
+  noPrice: string | null;
+  /** What of the cost no run held to its end. */
+  waste: number | null;
+}
+
+export interface WhatIf {
+  tasks: number;
+  replayedTasks: number;
+  /** How long the job really took; null without ended tasks. */
+  seconds: number | null;
+  currency: string;
+  asItWas: Scenario | null;
+  asked: Scenario | null;
+  assumptions: string[];
+  reason: string | null;
+}
+
+/** The fields of the form as typed; "" leaves a setting as it was. */
+export interface WhatIfDraft {
+  slots: string;
+  nodes: string;
+  vmSize: string;
+  spot: string;
+}
+
+export const NO_DRAFT: WhatIfDraft = { slots: "", nodes: "", vmSize: "", spot: "" };
+
+/** "?slots=4&spot=true"; "" where nothing differs. */
+export function queryOf(draft: WhatIfDraft): string {
+  const given = Object.entries(draft).filter(([, value]) => value.trim());
+  const query = new URLSearchParams(given.map(([name, value]) => [name, value.trim()]));
+  return given.length ? `?${query}` : "";
+}
+
+/** "4 dedicated nodes of standard_d4s_v5, 2 slots each". */
+export function scenarioText({ nodes, slotsPerNode, vmSize, spot }: Scenario): string {
+  const kind = spot === null ? "" : spot ? "spot " : "dedicated ";
+  return `${plural(nodes, `${kind}node`)} of ${vmSize}, ${plural(slotsPerNode, "slot")} each`;
+}
+
+/** "25 min, 24 min to 27 min". */
+function spreadText(spread: Spread | null, text: (value: number) => string): string {
+  return spread ? `${text(spread.expected)}, ${text(spread.low)} to ${text(spread.high)}` : "no end";
+}
+
+/** The rows of the table: label, text as it was, and as asked. */
+export function rowsOf(asItWas: Scenario, asked: Scenario, currency: string): [string, string, string][] {
+  const money = (value: number) => amountText(value, currency);
+  const costText = ({ cost }: Scenario) => (cost ? spreadText(cost, money) : "no price");
+  return [
+    ["Duration", spreadText(asItWas.seconds, formatSeconds), spreadText(asked.seconds, formatSeconds)],
+    ["Time of nodes", spreadText(asItWas.nodeSeconds, hoursText), spreadText(asked.nodeSeconds, hoursText)],
+    ["Cost", costText(asItWas), costText(asked)],
+    ["Wasted of it", amountText(asItWas.waste, currency), amountText(asked.waste, currency)],
+  ];
+}
+
+/** "240 tasks, replayed one by one; the job took 25 min 10 s". */
+export function replayedText({ tasks, replayedTasks, seconds }: WhatIf): string {
+  const replayed = replayedTasks < tasks ? `a sample of ${formatCount(replayedTasks)} replayed` : "replayed one by one";
+  return `${plural(tasks, "task")}, ${replayed}; the job took ${formatSeconds(seconds ?? 0)}`;
+}
