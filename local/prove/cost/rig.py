@@ -2,10 +2,11 @@
 
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from local.dev.running.stack import (
@@ -62,10 +63,11 @@ class Watcher:
 
 @dataclass(slots=True)
 class Rig:
-    """The running programs; `emulator` is its address."""
+    """The running programs; `emulator` is its address, `storage` the connection string of storage."""
 
     account: EmulatedAccount
     emulator: str
+    storage: str
     watchers: list[Watcher] = field(default_factory=list)
 
     def control(self, method: str, name: str, body: Any = None) -> Any:
@@ -79,34 +81,39 @@ class Rig:
 
 
 @contextmanager
-def running_rig(start: datetime, *, seed: int, preemption: float) -> Iterator[Rig]:
-    """Starts everything, with the emulator's time at `start`, and stops it in any case. Raises Failure."""
-    shutil.rmtree(_LOGS, ignore_errors=True)
+def running_rig(
+    start: datetime, *, seed: int, preemption: float, names: Sequence[str] = NAMES, logs: Path = _LOGS
+) -> Iterator[Rig]:
+    """Starts everything, with the emulator's time at `start`, and stops it in any case. Raises Failure.
+
+    `names` are those of the apps, `logs` is the folder for logs.
+    """
+    shutil.rmtree(logs, ignore_errors=True)
     account, options = EmulatedAccount(), Options(scenario="none", seed=seed)
     with Children() as children:
-        storage = start_storage(children, _LOGS).connection_string
+        storage = start_storage(children, logs).connection_string
         program = emulator_program(HERE, options, account)
         stepped = ("--stepped", "--start", f"{start:%Y-%m-%dT%H:%M:%SZ}", "--logs", storage)
         command = (*program.command, *stepped, "--preemption", f"{preemption:g}")
-        emulator = children.start(replace(program, command=command, log=_LOGS / "emulator.log"))["address"].rstrip("/")
-        rig = Rig(account, emulator)
+        emulator = children.start(replace(program, command=command, log=logs / "emulator.log"))["address"].rstrip("/")
+        rig = Rig(account, emulator, storage)
         shared = app_settings(options, storage, account, emulator)
-        for name in NAMES:
+        for name in names:
             own = {"TABLE_PREFIX": f"c{secrets.token_hex(6)}", "POLL_SECONDS": str(POLL_INTERVAL)}
             own |= {"CLOCK_URL": f"{emulator}/_emulator/clock", "MAX_BATCH_CALLS_PER_MINUTE": "1000000"}
             settings = {key: value for key, value in {**shared, **own}.items() if key not in _LIVE}
             if name != NAMES[0]:
                 del settings["TELEMETRY_STORAGE"]
-            rig.watchers.append(Watcher(name, children, _program(name, settings)))
+            rig.watchers.append(Watcher(name, children, _program(name, settings, logs)))
             rig.watchers[-1].start()
         yield rig
 
 
-def _program(name: str, settings: dict[str, str]) -> Program:
+def _program(name: str, settings: dict[str, str], logs: Path) -> Program:
     return Program(
         name=f"app {name}",
         command=(str(HERE.python), "-m", "local.prove.cost.watcher"),
-        log=_LOGS / "app.log",
+        log=logs / "app.log",
         cwd=HERE.root,
         environment={**base_environment(), **settings, "AZURE_FUNCTIONS_ENVIRONMENT": "Development"},
         announces=(LISTENING,),

@@ -66,7 +66,7 @@ class Truth:
 def truth_of(rig: Rig, start: datetime, end: datetime, deleted: Iterable[tuple[str, datetime]]) -> Truth:
     """Returns the truth of a time span of whole hours, in which pools were deleted at these times."""
     rows = {hour: usage(rig, hour, hour + timedelta(hours=1))["nodes"] for hour in hours_of(start, end)}
-    prices, jobs, unlogged = _prices(rig), dict[str, Decimal](), dict[str, Decimal]()
+    prices, jobs, unlogged = prices_of(rig), dict[str, Decimal](), dict[str, Decimal]()
     for row in usage(rig, start, end)["slots"]:
         pool = POOLS[row["pool"]]
         second = prices[pool.vm_size, row["node"].endswith("_p")] * row["slots"] / pool.slots / _HOUR
@@ -115,7 +115,7 @@ def hours_of(since: datetime, until: datetime) -> list[datetime]:
     return found
 
 
-def _prices(rig: Rig) -> dict[tuple[str, bool], Decimal]:
+def prices_of(rig: Rig) -> dict[tuple[str, bool], Decimal]:
     """Returns what an hour of each size costs, by whether the node is a spot node."""
     rows = rig.control("GET", "prices")["prices"]
     return {

@@ -1,0 +1,1 @@
+"""What-if answers against the truth: the same workload run again on the emulator under the other settings."""
