@@ -15,7 +15,7 @@ from shared.domain.efficiency.task_groups import MAX_PREFIXES, prefix_of
 from shared.domain.tasks.tasks import COMPLETED, Task
 from shared.domain.timeline.timeline import Node
 
-MAX_TASKS = 4000
+MAX_TASKS = 3000
 """The most tasks that are replayed one by one; of more, a sample stands for all."""
 _CLOCKS = 2000  # milliseconds by which nodes' clocks differ from Batch's
 _SOON = 3  # times the usual gap: a task that started within it found a free slot
