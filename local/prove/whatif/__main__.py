@@ -11,7 +11,9 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any
+from urllib.error import HTTPError
 
 from azure.storage.blob.aio import ContainerClient
 
@@ -31,6 +33,7 @@ MEASURED_PATHS = ("shared/domain/efficiency/replay", "shared/services/efficiency
 _PREEMPTION = 2 * 3600.0  # seconds that a spot node lives, in the mean
 _CONTAINER = "telemetry"
 _TICKS = 20  # at most, until all runs are read
+_TRIES, _PAUSE = 20, 3.0  # seconds, where the app answers 503
 
 
 def main() -> int:
@@ -88,10 +91,22 @@ async def _measure(rig: Rig, cases: Sequence[Case], truths: Mapping[int, Truth])
 
 def _asked(rig: Rig, case: Case) -> Any:
     path = f"accounts/{rig.account.name}/jobs/{name_of('a', case)}/whatif?{case.after.query}"
-    answer = rig.watchers[0].get(path)
+    answer = _got(rig, path)
     if not answer.get("asked") or not answer["asked"]["cost"]:
         raise Failure(f"Case {case.number}: {answer.get('reason') or answer}")
     return answer
+
+
+def _got(rig: Rig, path: str) -> Any:
+    """Returns an answer; a busy machine may take longer than the app waits for its storage. Raises HTTPError."""
+    for _ in range(_TRIES):
+        try:
+            return rig.watchers[0].get(path)
+        except HTTPError as error:
+            if error.code != HTTPStatus.SERVICE_UNAVAILABLE:
+                raise
+            time.sleep(_PAUSE)
+    return rig.watchers[0].get(path)
 
 
 def _options() -> argparse.Namespace:
