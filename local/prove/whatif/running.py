@@ -18,8 +18,9 @@ from local.prove.whatif.cases import Case, CaseTask, Setting
 from local.workload.scenario import PoolPlan
 from local.workload.wire import pool_options
 
-_STEP = 2  # minutes
+_STEP = 4  # minutes
 _READY = 8  # minutes in which nodes start
+_LAST_ADDED = 8  # minutes
 _MAX_MINUTES = 400
 _AT_ONCE = 8
 _COLLECTION = 100  # tasks
@@ -47,20 +48,25 @@ class Runs:
         self._cases = cases
 
     async def run(self, letter: str) -> Mapping[int, Truth]:
-        """Runs all cases to their ends, under their first settings for the letter `a`; returns the truth by case."""
+        """Runs all cases to their ends, and returns the truth by case.
+
+        For the letter `a` they run under their first settings, and the app watches.
+        """
         settings = {case.number: case.before if letter == "a" else case.after for case in self._cases}
         ready = [case for case in self._cases if not settings[case.number].is_new]
         await self._each(ready, lambda case: self._add_pool(name_of(letter, case), settings[case.number]))
-        await self._pass(_READY)
+        is_watched = letter == "a"
+        await self._pass(_READY, watched=is_watched)
         await self._each(self._cases, lambda case: self._begin(letter, case, settings[case.number]))
         minute = 0
-        while not await self._are_over(letter) or minute < 2 * _STEP:
+        while minute <= _LAST_ADDED or not await self._are_over(letter):
             await self._each(self._cases, lambda case, now=minute: self._add(letter, case, settings[case.number], now))
-            await self._pass(_STEP)
+            await self._pass(_STEP, watched=is_watched)
             minute += _STEP
             if minute > _MAX_MINUTES:
                 raise Failure(f"Some jobs haven't ended after {minute} minutes of stepped time.")
-        await self._pass(_STEP)
+        if is_watched:
+            await self._pass(_STEP, watched=True)
         say(f"  all jobs of '{letter}' have ended after {minute} minutes of stepped time")
         return {case.number: await self._truth(name_of(letter, case)) for case in self._cases}
 
@@ -68,9 +74,11 @@ class Runs:
         for some in batched(cases, _AT_ONCE, strict=False):
             await asyncio.gather(*(do(case) for case in some))
 
-    async def _pass(self, minutes: int) -> None:
+    async def _pass(self, minutes: int, *, watched: bool) -> None:
         for _ in range(0, minutes, _STEP):
             await asyncio.to_thread(self._rig.advance, _STEP * 60)
+            if not watched:
+                continue
             answer = await asyncio.to_thread(self._rig.watchers[0].fire, "tick")
             if not answer["ok"]:
                 raise Failure(f"A tick failed: {answer['error']}")
