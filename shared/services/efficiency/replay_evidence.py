@@ -12,7 +12,7 @@ from decimal import Decimal
 from statistics import median
 
 from shared.domain.core.keys import key_of
-from shared.domain.core.stamps import from_milliseconds, to_milliseconds
+from shared.domain.core.stamps import to_milliseconds
 from shared.domain.cost.usage_days import DAY, NodeKind, PoolDay
 from shared.domain.efficiency.replay.interruption_rates import interruption_rate
 from shared.domain.efficiency.replay.workloads import InterruptionRate
@@ -138,8 +138,8 @@ class ReplayEvidence:
             start_up=round(max(median(starts), 0)) if starts else 0,
         )
 
-    async def measured(self, report: JobReport) -> tuple[Mapping[str, TaskGroup], datetime | None]:
-        """Returns a job's measured runs by VM size, and the last end of one. Raises StorageError."""
+    async def measured(self, report: JobReport) -> Mapping[str, TaskGroup]:
+        """Returns a job's measured runs by VM size. Raises StorageError."""
         since = to_milliseconds(report.job.facts.creation_time - _CLOCKS_DIFFER) // 1000
         found = await self._attempts.load(report.account.key, report.job.key, max(since, 0))
-        return by_vm_size(found.groups), None if found.latest is None else from_milliseconds(found.latest * 1000)
+        return by_vm_size(found.groups)

@@ -128,7 +128,7 @@ class WhatIfQueries:
         workload = _workload(report, pool, tasks)
         if workload is None:
             return WhatIfReport(report, pool.prices.currency, reason=_NO_RUNS)
-        sizes, _ = await self._evidence.measured(report)
+        sizes = await self._evidence.measured(report)
         begin = from_milliseconds(min(task.creation or task.start for task in tasks))
         basis = _Basis(report, workload, pool, pool.kinds(tasks), begin, None)
         basis = replace(basis, group=sizes.get(basis.vm_size))
