@@ -77,7 +77,7 @@ class EfficiencyEvidence:
         It is None where tasks were killed for lack of memory, and on nodes with GPUs, which more tasks would share.
         """
         node, need = self.offer.node.room, self.need
-        if node is None or need is None or self.context.kills or self.offer.node.gpus:
+        if node is None or need is None or self.context.kills or self.offer.node.may_have_gpus:
             return None
         by_memory = node.memory * NODE_MEMORY_FOR_TASKS / max(need.memory, 1)
         by_cores = min(node.cores / need.cores if need.cores else MAX_SLOTS, node.cores * MAX_SLOTS_PER_CORE)
@@ -91,6 +91,8 @@ class EfficiencyEvidence:
         It has the same GPUs, and a local disk if nodes have one now. It costs less, as far as both prices are known.
         """
         node = self.offer.node
+        if node.may_have_gpus and not node.gpus:
+            return None
         return self._smaller(lambda one: (one.gpus, one.gpu_memory) == (node.gpus, node.gpu_memory))
 
     @property

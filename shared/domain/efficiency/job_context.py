@@ -50,13 +50,14 @@ class NodeFigures:
     """Means over the nodes of the job's pool while it ran, at most its last three hours.
 
     `stolen` is the share of CPU time that their hosts took, `throttled` that which containers waited for their limit of
-    CPU, `network` bytes a second that a node received and sent.
+    CPU, `network` bytes a second that a node received and sent, `memory` the bytes of a node's memory.
     """
 
     nodes: int
     stolen: float | None = None
     throttled: float | None = None
     network: float | None = None
+    memory: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ The file has its source and the date of that for each series of sizes. A size th
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from shared.domain.pools.vm_sizes import vcpus_of
 GIB = 1 << 30
 _RENAMED = {"memory_gib": "memoryGiB", "local_disk": "localDisk"}
 _OLDEST_ADVISED = 5  # Azure's guides lead from earlier versions to version 5
+_WITH_GPUS = "standard_n"
 _FILE = Path(__file__).with_name("vm_sizes.json")
 
 
@@ -61,6 +62,15 @@ class NodeOffer:
     gpus: int = 0
     gpu_memory: int = 0
     has_local_disk: bool = False
+
+    def with_memory(self, measured: float | None) -> "NodeOffer":
+        """Returns the offer with the memory that its node's agents measured, where the file lacks the size."""
+        return self if self.memory or not measured else replace(self, memory=round(measured))
+
+    @property
+    def may_have_gpus(self) -> bool:
+        """Whether it has GPUs, or is of a family with these that the file lacks."""
+        return bool(self.gpus) or self.vm_size.startswith(_WITH_GPUS)
 
     @property
     def room(self) -> "Room | None":

@@ -116,6 +116,9 @@ class EfficiencyQueries:
         context = JobContext()
         if most in offers and found.as_of:
             context = await self._contexts.context(costs, found.as_of, offers[most].node.cores)
+        if len(sizes) == 1 and context.nodes:
+            offer = offers[most]
+            offers[most] = replace(offer, node=offer.node.with_memory(context.nodes.memory))
         hourly = _hourly(costs, facts, found.as_of, offers) if found.as_of else {}
         findings = list[Finding]()
         for size, offer in offers.items():

@@ -19,7 +19,8 @@ from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore
 _DEVICE, _SOURCE = HIGHEST[0], SOURCE[0]
 _STOLEN = MetricSelector("system.cpu.utilization", {"cpu.mode": "steal", _DEVICE: "", _SOURCE: ""})
 _THROTTLED = MetricSelector("batchscope.container.cpu.throttled", {_DEVICE: "", _SOURCE: ""})
-_SELECTORS = (_STOLEN, _THROTTLED, RECEIVED, SENT)
+_MEMORY = MetricSelector("system.memory.limit", {_SOURCE: ""})
+_SELECTORS = (_STOLEN, _THROTTLED, RECEIVED, SENT, _MEMORY)
 _WINDOW, _FINE = timedelta(hours=3), timedelta(hours=1)
 _WHOLE = 1 << 40  # minutes of a step that has the whole range
 _MAX_KNOWN = 500
@@ -63,15 +64,17 @@ class NodeFigureReader:
 
 
 def _figures(grids: Mapping[Series, NodeGrid], cores: int | None) -> NodeFigures | None:
-    stolen, throttled, received, sent = (_statistics(grids, selector) for selector in _SELECTORS)
-    known = [one.nodes for one in (stolen, throttled, received, sent) if one]
+    found = [_statistics(grids, selector) for selector in _SELECTORS]
+    known = [one.nodes for one in found if one]
     if not known:
         return None
+    stolen, throttled, received, sent, memory = found
     return NodeFigures(
         nodes=max(known),
         stolen=stolen.mean if stolen else None,
         throttled=throttled.mean / cores if throttled and cores else None,
         network=received.mean + sent.mean if received and sent else None,
+        memory=memory.mean if memory else None,
     )
 
 

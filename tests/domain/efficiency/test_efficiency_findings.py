@@ -1,12 +1,14 @@
 """Findings on the efficiency of jobs: planted wastes are named, sound jobs aren't."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
 from shared.domain.efficiency.evidence import EfficiencyEvidence
 from shared.domain.efficiency.findings import efficiency_findings
+from shared.domain.efficiency.offers import GIB
 from shared.domain.findings.finding import Finding
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
 from tests.domain.efficiency.measured_jobs import evidence, run
@@ -192,6 +194,15 @@ def test_gpus_count_as_idle_by_the_mean_over_all_runs() -> None:
     )
     busy = [one._replace(gpus=400) for one in little]
     assert codes(efficiency_findings(evidence([*unused, *busy], size=A100))) == []
+
+
+def test_nodes_of_an_unknown_size_are_judged_by_their_measured_memory_but_not_those_that_may_have_gpus() -> None:
+    idle = [run(at, cores=0.9, memory=2.0) for at in range(40)]
+    for size, named in (("standard_l8as_v4", ["oneBusyCore"]), ("standard_nv8_v9", [])):
+        unknown = evidence(idle, size=size)
+        assert codes(efficiency_findings(unknown)) == []
+        node = unknown.offer.node.with_memory(62.0 * GIB)
+        assert codes(efficiency_findings(replace(unknown, offer=replace(unknown.offer, node=node)))) == named
 
 
 def test_few_runs_suffice_where_they_are_all_tasks_of_the_job() -> None:

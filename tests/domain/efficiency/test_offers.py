@@ -75,6 +75,13 @@ def test_an_unknown_size_offers_unknown_memory() -> None:
     assert SlotOffer(node_offer("standard_d4s_v5", None), 1, 1).cores is None
 
 
+def test_the_memory_of_an_unknown_size_is_the_measured_one() -> None:
+    unknown, known = node_offer("standard_x4_v9", 4), node_offer("standard_d4s_v5", 4)
+    assert unknown.with_memory(30.0 * GIB).room == (4, 30 * GIB)
+    assert unknown.with_memory(None) == unknown
+    assert known.with_memory(15.6 * GIB) == known
+
+
 def test_gpus_are_those_of_the_size() -> None:
     offer = SlotOffer(node_offer("standard_nc48ads_a100_v4", 48), 2, 1)
     assert (offer.gpus, offer.gpu_memory / GIB) == (1, 80)

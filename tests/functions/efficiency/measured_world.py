@@ -13,11 +13,13 @@ GIB = 1 << 30
 TASKS = 24
 
 
-async def staged(world: World, job: str, day: int, *, slots: int = 1) -> list[dict[str, Any]]:
-    """Runs a job's tasks on nodes of four vCPUs, on a day of its own; returns its tasks."""
+async def staged(
+    world: World, job: str, day: int, *, slots: int = 1, size: str = "standard_d4s_v5"
+) -> list[dict[str, Any]]:
+    """Runs a job's tasks on nodes of a size, on a day of its own; returns its tasks."""
     await world.poll()
     world.advance(day * 86_400)
-    await add_pool(world.batch, nodes=4, size="standard_d4s_v5", slots=slots)
+    await add_pool(world.batch, nodes=4, size=size, slots=slots)
     await add_job(world.batch, job)
     world.advance(600)
     await add_tasks(world.batch, TASKS, job=job, command="sleep 600", prefix="frame")
@@ -54,12 +56,13 @@ async def written(
     cores: float,
     memory: float,
     seconds: int = 600,
+    size: str = "Standard_D4s_v5",
     further: Callable[[list[dict[str, Any]]], str] = lambda _: "",
 ) -> None:
     """Writes the records of a job's ended tasks, by node, as the agent would; `further` returns lines of a node."""
     for node in {task["nodeId"] for task in tasks}:
         own = [task for task in tasks if task["nodeId"] == node]
-        about = f'imds_metadata,vm_monitor_collection=once vm_size="Standard_D4s_v5" {started(own[0]) * 10**9}\n'
+        about = f'imds_metadata,vm_monitor_collection=once vm_size="{size}" {started(own[0]) * 10**9}\n'
         name = f"accounts/demo/pools/{own[0]['poolId']}/nodes/{node}/{job}.lp"
         ended = "".join(record(job, task, cores=cores, memory=memory, seconds=seconds) for task in own)
         await container.upload_blob(name, about + further(own) + ended, blob_type="AppendBlob")

@@ -68,6 +68,24 @@ async def test_stolen_time_and_the_network_are_those_of_the_nodes_while_the_job_
     assert found["waitsForNetwork"]["evidence"]["networkMiBPerSecond"] == pytest.approx(71, rel=0.05)
 
 
+async def test_nodes_of_an_unknown_size_offer_the_memory_that_they_report(
+    world: World, container: ContainerClient
+) -> None:
+    size = "standard_l4as_v4"
+    tasks = await staged(world, "unknown-size", 8, size=size)
+
+    def memory(own: list[dict[str, Any]]) -> str:
+        first = min(map(started, own))
+        return "".join(f"mem total={31 * 1024 * MEBI}i {(first + 60 * at) * 10**9}\n" for at in range(60))
+
+    await written(world, container, "unknown-size", tasks, cores=3.9, memory=3.0, size=size, further=memory)
+    answer = (await world.get("accounts/demo/jobs/unknown-size/efficiency")).body
+    offered = {one["name"]: one["offered"] for one in answer["groups"][0]["figures"]}
+    assert (offered["cores"], offered["memory"]) == (4.0, 31 * 1024 * MEBI)
+    (found,) = answer["findings"]
+    assert (found["code"], found["evidence"]["sufficientSize"]) == ("memoryAboveNeed", "standard_d4ls_v5")
+
+
 async def test_the_time_limit_of_a_completed_job_is_compared_with_the_time_that_it_took(
     world: World, container: ContainerClient
 ) -> None:
