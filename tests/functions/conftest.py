@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import batched
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import pytest_asyncio
 from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
+from azure.data.tables.aio import TableClient
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from local.azurite import StorageAddresses
@@ -23,6 +25,8 @@ from local.functions_host.http.http_messages import HttpResponse
 from local.functions_host.in_process import InProcessApp
 
 ROOT = Path(__file__).resolve().parents[2]
+FEW_JOBS = 20
+MAX_OPERATIONS = 100  # of a transaction
 RESOURCE_ID = (
     "/subscriptions/00000000-0000-0000-0000-000000000007/resourceGroups/rg/providers/Microsoft.Batch/batchAccounts/demo"
 )
@@ -141,12 +145,25 @@ async def world(_running: World) -> World:
 
 async def begin_anew(world: World, poll_seconds: int = 60) -> None:
     """Empties the account and has it polled at a rate, which is written only if it differs, as writes are limited."""
+    if len(world.emulator.simulations["demo"].account.jobs) > FEW_JOBS:
+        await forget_jobs(world)
     world.emulator.reset()
     world.advance(3600 - world.emulator.clock.now % SECOND / SECOND)  # to a whole second, as answers have it
     found = (await world.get("accounts/demo/monitoring")).body
     if (found["enabled"], found["pollSeconds"]) != (True, poll_seconds):
         rate = "null" if poll_seconds == 60 else str(poll_seconds)
         await world.put("accounts/demo/monitoring", f'{{"enabled": true, "pollSeconds": {rate}}}'.encode())
+
+
+async def forget_jobs(world: World) -> None:
+    """Deletes the account's jobs, and their rows, which each later poll and most requests would read for 30 days."""
+    world.emulator.reset()
+    await world.poll()
+    storage, name = os.environ["TELEMETRY_STORAGE"], f"{os.environ['TABLE_PREFIX']}jobs"
+    async with TableClient.from_connection_string(storage, name) as table:
+        deleted = table.query_entities("deletedAt gt datetime'2000-01-01T00:00:00Z'", select=["PartitionKey", "RowKey"])
+        for rows in batched([row async for row in deleted], MAX_OPERATIONS, strict=False):
+            await table.submit_transaction([("delete", row) for row in rows])
 
 
 @pytest_asyncio.fixture(loop_scope="session")
