@@ -92,10 +92,14 @@ class Canned:
             self.server.server_close()
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 64  # a page opens more at once than the usual 5; others would be tried again after seconds
+
+
 @contextmanager
 def serving(canned: Canned, port: int = 0) -> Iterator[Canned]:
     """Serves on a free port of the loopback interface."""
-    server = ThreadingHTTPServer(("127.0.0.1", port), _handler(canned))
+    server = _Server(("127.0.0.1", port), _handler(canned))
     canned.server, canned.url = server, f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:
