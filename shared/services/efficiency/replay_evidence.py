@@ -82,6 +82,27 @@ class PoolEvidence:
         return ((policy.node_fill_type if policy else None) or "").lower() == "pack"
 
 
+async def ended_tasks(leaves: LeafReader, report: JobReport, most: int = MAX_TASKS_READ) -> list[Task]:
+    """Returns a job's ended tasks; of a job with more than `most` tasks those of some leaves, at equal distances.
+
+    Raises CacheConflictError.
+    """
+    snapshot = report.job.snapshot
+    every, seen = max(-(-(snapshot.counts.total if snapshot else 0) // most), 1), 0
+
+    def wanted(counts: TaskCounts, _summary: bytes | None) -> bool:
+        nonlocal seen
+        seen += 1
+        return counts.completed > 0 and seen % every == 1 % every
+
+    found = list[Task]()
+    async with aclosing(leaves.slices(report.account.id, report.job.facts.id, wanted=wanted)) as slices:
+        async for part in slices:
+            states = part.leaf.column("state")
+            found += part.leaf.rows([at for at in part.places if states[at] == COMPLETED])
+    return found
+
+
 class ReplayEvidence:
     def __init__(
         self, leaves: LeafReader, stores: Stores, prices: PriceQueries, attempts: MeasuredAttemptStore
@@ -92,22 +113,8 @@ class ReplayEvidence:
         self._attempts = attempts
 
     async def tasks(self, report: JobReport) -> list[Task]:
-        """Returns a job's ended tasks, or those of some leaves of a large one. Raises CacheConflictError."""
-        snapshot = report.job.snapshot
-        total = snapshot.counts.total if snapshot else 0
-        every, seen = max(-(-total // MAX_TASKS_READ), 1), 0
-
-        def wanted(counts: TaskCounts, _summary: bytes | None) -> bool:
-            nonlocal seen
-            seen += 1
-            return counts.completed > 0 and seen % every == 1 % every
-
-        found = list[Task]()
-        async with aclosing(self._leaves.slices(report.account.id, report.job.facts.id, wanted=wanted)) as slices:
-            async for part in slices:
-                states = part.leaf.column("state")
-                found += part.leaf.rows([at for at in part.places if states[at] == COMPLETED])
-        return found
+        """Returns a job's ended tasks, or a part of many. Raises CacheConflictError."""
+        return await ended_tasks(self._leaves, report)
 
     async def pool(self, report: JobReport) -> PoolEvidence | None:
         """Returns what is stored of a job's pool, None where it isn't. Raises StorageError, CacheConflictError."""
