@@ -8,7 +8,8 @@ from statistics import median
 
 from local.dev.checking.figures import markdown
 from local.prove.reporting.figures import counts_text, figures_table, figures_text, headline
-from local.prove.whatif.judging import ERROR_BAR, SPREAD_BAR, Compared, Verdict, figures_of, inside_share
+from local.prove.whatif.cases import Case
+from local.prove.whatif.judging import Compared, Verdict, figures_of, inside_share
 
 _WHAT = """
 Seeded cases, all at once in stepped time: each workload runs on a pool of its own in the emulator, watched by the whole
@@ -18,16 +19,18 @@ tasks and the emulator's ledger of nodes. Workloads have durations of three shap
 additions in between, and stages that depend on each other; nodes are ready before, or are allocated with the job; spot
 nodes are preempted. Tasks of some cases use CPUs, as records of the node agent say: where nodes lack vCPUs for all of
 their runs, these take longer in proportion.
+
+Bars: end and cost within 10 % in all cases that ask about dedicated nodes, and in 90 % of all, as whether one of a few
+spot nodes is preempted when the work runs again is chance; the truth inside the stated spread in 90 %.
 """
 _HEADER = (
     "figure",
     "within 10 %",
+    "without spot nodes",
     "median error",
     "95 % of errors at most",
     "worst",
-    "bar",
     "inside the spread",
-    "bar ",
     "width of the spread, median",
     "",
 )
@@ -61,7 +64,7 @@ def text(run: Run) -> str:
 
 def section(run: Run) -> str:
     """Returns the report for docs/proofs.md."""
-    rows = [_row(name, [one for _, one in figures]) for name, figures in figures_of(run.verdicts).items()]
+    rows = [_row(name, figures, run.faults) for name, figures in figures_of(run.verdicts).items()]
     wrong = "\n".join(f"- {fault}" for fault in run.faults)
     end = f"\nNot proved:\n\n{wrong}\n" if wrong else "\nAll bars hold.\n"
     tables = f"{figures_table(_figures(run))}\n\n{markdown(_HEADER, rows)}\n\n{_worst(run.verdicts)}"
@@ -86,22 +89,20 @@ def _figures(run: Run) -> list[tuple[str, str]]:
     ]
 
 
-def _row(name: str, figures: Sequence[Compared]) -> tuple[str, ...]:
-    errors = sorted(abs(one.error) for one in figures)
-    inside = inside_share(figures)
-    width = median((one.high - one.low) / one.expected for one in figures)
-    is_right = errors[-1] <= ERROR_BAR and inside >= SPREAD_BAR
+def _row(name: str, figures: Sequence[tuple[Case, Compared]], faults: Sequence[str]) -> tuple[str, ...]:
+    errors = sorted(abs(one.error) for _, one in figures)
+    sure = [one for case, one in figures if not case.after.spot]
+    width = median((one.high - one.low) / one.expected for _, one in figures)
     return (
         name,
-        f"{sum(one.is_close for one in figures)} of {len(figures)}",
+        f"{sum(one.is_close for _, one in figures)} of {len(figures)}",
+        f"{sum(one.is_close for one in sure)} of {len(sure)}",
         f"{median(errors):.2%}",
         f"{errors[-(-len(errors) * 95 // 100) - 1]:.2%}",
         f"{errors[-1]:.2%}",
-        f"{ERROR_BAR:.0%}",
-        f"{inside:.0%}",
-        f"{SPREAD_BAR:.0%}",
+        f"{inside_share(one for _, one in figures):.0%}",
         f"{width:.1%}",
-        "ok" if is_right else "NOT OK",
+        "NOT OK" if any(fault.startswith(f"{name}:") for fault in faults) else "ok",
     )
 
 

@@ -4,10 +4,12 @@ Only the latest run of a task is cached. Earlier ones of a retried task count as
 their node aren't seen.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
+from itertools import pairwise
 from statistics import median
 
 from shared.domain.efficiency.replay.workloads import ReplayTask, Workload
@@ -21,6 +23,8 @@ _CLOCKS = 2000  # milliseconds by which nodes' clocks differ from Batch's
 _SOON = 3  # times the usual gap: a task that started within it found a free slot
 _MAX_GAPS = 500
 _OUTLIER = 4  # times the median gap
+_MAX_AGAINST = 0.25  # of neighbours by id that may have started in the other order
+_NUMBERS = re.compile(r"([0-9]+)")
 
 
 def workload_of(
@@ -31,9 +35,7 @@ def workload_of(
     `total` is how many there are if these are a sample, `run_mean` the mean duration of all. `slots` are those of each
     node. Where the job uses dependencies, its stages are groups of tasks that began after others had ended.
     """
-    ended = sorted(
-        (task for task in tasks if task.state == COMPLETED and task.start), key=lambda task: (task.creation, task.start)
-    )
+    ended = _in_order([task for task in tasks if task.state == COMPLETED and task.start])
     if not ended:
         return None
     begin = min(task.creation or task.start for task in ended)
@@ -56,6 +58,31 @@ def workload_of(
 def with_pool(workload: Workload, *, start_up: int, is_packed: bool) -> Workload:
     """Returns the workload with what is known of the pool, not of the job."""
     return replace(workload, start_up=start_up, is_packed=is_packed)
+
+
+def _in_order(tasks: Sequence[Task]) -> list[Task]:
+    """Returns tasks in the order in which they were taken: by creation, then by id if starts follow ids, else by start.
+
+    Ids are the better sign: clocks of nodes differ, and the first start of a task that ran again isn't known.
+    """
+    by_id = sorted(tasks, key=lambda task: (task.creation, _natural(task.id)))
+    pairs = list(pairwise(by_id))
+    against = sum(
+        one.creation == other.creation and _first_start(other) < _first_start(one) - 2 * _CLOCKS for one, other in pairs
+    )
+    if against <= _MAX_AGAINST * len(pairs):
+        return by_id
+    return sorted(tasks, key=lambda task: (task.creation, _first_start(task)))
+
+
+def _natural(task: str) -> list[tuple[int, str]]:
+    """Returns a key by which `frame-9` comes before `frame-10`."""
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in _NUMBERS.split(task.lower())]
+
+
+def _first_start(task: Task) -> int:
+    """Returns when a task first started, if its earlier runs took as long as the last."""
+    return task.start - task.retries * (_end(task) - task.start)
 
 
 def _end(task: Task) -> int:

@@ -85,3 +85,15 @@ def test_a_wide_task_waits_from_when_the_last_of_its_slots_became_free() -> None
     found = workload_of(runs, total=5, slots=2)
     assert found
     assert sorted(found.gaps) == [1 * SECOND, 2 * SECOND, 3 * SECOND]
+
+
+def test_tasks_are_in_the_order_of_ids_where_starts_follow_these() -> None:
+    late = task("9", 62, 122)._replace(retries=1)
+    runs = [task("10", 20, 80), late, task("8", 0.5, 60), task("11", 19, 70), task("12", 30, 95)]
+    found = workload_of(runs, total=5, slots=1)
+    assert found
+    assert [one.duration // SECOND for one in found.tasks] == [59, 60, 60, 51, 65]
+    against = [task(f"{9 - number}", 10 * number, 10 * number + 60 + number) for number in range(8)]
+    found = workload_of(against, total=8, slots=1)
+    assert found
+    assert [one.duration // SECOND for one in found.tasks] == [60 + number for number in range(8)]
