@@ -59,7 +59,6 @@ async def _compared(rig: Rig, cases: Sequence[Case]) -> list[Verdict]:
     async with open_client(rig.emulator, rig.account.name, rig.account.key) as client:
         runs = Runs(rig, client, cases)
         before = await runs.run("a")
-        await asyncio.to_thread(rig.watchers[0].fire, "housekeeping")
         await _measure(rig, cases, before)
         with step("Asking the app"):
             answers = {case.number: await asyncio.to_thread(_asked, rig, case) for case in cases}

@@ -19,6 +19,7 @@ from local.workload.scenario import PoolPlan
 from local.workload.wire import pool_options
 
 _STEP = 4  # minutes
+_TICK = 8  # minutes between two polls: what is between them, the app has only from stamps
 _READY = 8  # minutes in which nodes start
 _LAST_ADDED = 8  # minutes
 _MAX_MINUTES = 400
@@ -46,6 +47,7 @@ class Runs:
         self._rig = rig
         self._client = client
         self._cases = cases
+        self._minutes = 0
 
     async def run(self, letter: str) -> Mapping[int, Truth]:
         """Runs all cases to their ends, and returns the truth by case.
@@ -57,6 +59,8 @@ class Runs:
         await self._each(ready, lambda case: self._add_pool(name_of(letter, case), settings[case.number]))
         is_watched = letter == "a"
         await self._pass(_READY, watched=is_watched)
+        if is_watched:
+            await asyncio.to_thread(self._rig.watchers[0].fire, "housekeeping")  # reads prices
         await self._each(self._cases, lambda case: self._begin(letter, case, settings[case.number]))
         minute = 0
         while minute <= _LAST_ADDED or not await self._are_over(letter):
@@ -66,7 +70,7 @@ class Runs:
             if minute > _MAX_MINUTES:
                 raise Failure(f"Some jobs haven't ended after {minute} minutes of stepped time.")
         if is_watched:
-            await self._pass(_STEP, watched=True)
+            await self._pass(_TICK, watched=True)
         say(f"  all jobs of '{letter}' have ended after {minute} minutes of stepped time")
         return {case.number: await self._truth(name_of(letter, case)) for case in self._cases}
 
@@ -77,7 +81,8 @@ class Runs:
     async def _pass(self, minutes: int, *, watched: bool) -> None:
         for _ in range(0, minutes, _STEP):
             await asyncio.to_thread(self._rig.advance, _STEP * 60)
-            if not watched:
+            self._minutes += _STEP
+            if not watched or self._minutes % _TICK:
                 continue
             answer = await asyncio.to_thread(self._rig.watchers[0].fire, "tick")
             if not answer["ok"]:
