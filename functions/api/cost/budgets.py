@@ -131,4 +131,6 @@ def _budget(name: str, body: BudgetRequest, *, currency: str) -> Budget:
     if len(given) > 1:
         raise BadRequestError("A budget is for one pool or one job schedule, not for both.", target="schedule")
     scope, target = next(iter(given.items()), ("account", ""))
+    if not str(target).isprintable():
+        raise BadRequestError(f"The id in '{scope}' has characters that no id has.", target=scope)
     return Budget(name, scope, str(target), amount, currency, from_milliseconds(0))

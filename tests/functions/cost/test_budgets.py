@@ -94,6 +94,8 @@ async def test_a_budget_is_set_anew_matched_without_case_and_deleted(staged: Wor
         ({"amount": 1, "currency": "EUR"}, "currency"),
         ({"amount": 1, "pool": "a", "schedule": "b"}, "schedule"),
         ({"amount": 1, "pool": ""}, "pool"),
+        ({"amount": 1, "pool": "a\x00b"}, "pool"),
+        ({"amount": 1, "schedule": "a\nb"}, "schedule"),
         ({"amount": 1, "job": "a"}, "job"),
     ],
 )
