@@ -5,6 +5,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from msgspec import field
+
 from functions.api.cost.account_cost import rounded
 from functions.api.endpoints import JOB
 from functions.api.jobs.explanation import FindingAnswer, finding_answer
@@ -14,9 +16,11 @@ from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Ro
 from functions.http.parameters import Format
 from shared.domain.efficiency.distributions import Distribution, Extreme
 from shared.domain.efficiency.evidence import THOUSAND
+from shared.domain.efficiency.exit_groups import ExitKey, RunResult
 from shared.domain.efficiency.offers import SlotOffer
 from shared.domain.efficiency.task_groups import FIGURES, Figure, GroupKey, TaskGroup
 from shared.domain.findings.finding import Finding
+from shared.domain.findings.thresholds import MIN_MEASURED_OF_SMALL_JOBS, MIN_MEASURED_RUNS
 from shared.services.efficiency.efficiency_queries import EfficiencyReport
 
 type Unit = Literal["s", "cores", "B", "B/s", "threads", "gpus"]
@@ -32,9 +36,13 @@ _UNITS: Mapping[Figure, tuple[Unit, int]] = {
 """Units of figures, with the divisor of stored whole numbers."""
 
 
-class EfficiencyQuery(Query):
-    """JSON or a table."""
+type EfficiencyGrouping = Literal["prefix", "exit"]
 
+
+class EfficiencyQuery(Query):
+    """Groups by prefix of the task's id or by exit, and JSON or a table."""
+
+    group_by: EfficiencyGrouping = field(default="prefix", name="groupBy")
     format: Format = "json"
 
 
@@ -65,11 +73,19 @@ class FigureAnswer(Answer):
 
 
 class TaskGroupAnswer(Answer):
-    """Runs of tasks whose ids begin with `prefix` (null: all tasks) on nodes of a VM size; null where unknown."""
+    """Runs of tasks whose ids begin with `prefix` (null: all tasks) on nodes of a VM size; null where unknown.
+
+    With `groupBy=exit` they have a `result` and an `exitCode`, null where there is none: `followed` runs had another
+    one of the same task after them, and tasks of `unknown` ones aren't stored. `enough` says whether so many runs are
+    enough to conclude from.
+    """
 
     prefix: str | None
+    result: RunResult | None
+    exit_code: int | None
     vm_size: str | None
     runs: int
+    enough: bool
     figures: list[FigureAnswer]
 
 
@@ -83,6 +99,8 @@ class EfficiencyLine(Answer):
     """The table columns."""
 
     prefix: str | None
+    result: str | None
+    exit_code: int | None
     vm_size: str | None
     figure: str
     unit: str
@@ -103,7 +121,7 @@ class EfficiencyAnswer(Answer):
     `runs` of tasks were measured by the node agent until `asOf`, null without any; `completedTasks` is null before the
     job's first read. Each task requires `requiredSlots` of `slotsPerNode`; null where they differ or the pool is
     unknown, which `reason` says. `cost` is the money for what the job's tasks held, null where it has no price.
-    Findings rest on 20 runs, or on 5 if these are all completed tasks.
+    Findings rest on `enoughRuns` of a VM size, or on `enoughOfAll` if these are all completed tasks.
     """
 
     account: str
@@ -111,6 +129,8 @@ class EfficiencyAnswer(Answer):
     as_of: datetime | None
     runs: int
     completed_tasks: int | None
+    enough_runs: int
+    enough_of_all: int
     slots_per_node: int | None
     required_slots: int | None
     currency: str
@@ -125,37 +145,49 @@ def add_job_efficiency(routes: Routes) -> None:
     async def get_job_efficiency(call: RouteRequest[EfficiencyQuery, None]) -> EfficiencyAnswer | RouteResponse:
         """Returns what a job's tasks used of what their slots offer, and what would have sufficed."""
         services = await call.services()
-        answer = _answer(await services.efficiency.of_job(call.path["account"], call.path["job"]))
+        efficiency = services.efficiency
+        report = efficiency.by_exit if call.query.group_by == "exit" else efficiency.of_job
+        answer = _answer(await report(call.path["account"], call.path["job"]))
         if call.query.format == "csv":
             return csv_reply(Page(value=list(_lines(answer))), EfficiencyLine)
         return answer
 
 
 def _answer(found: EfficiencyReport) -> EfficiencyAnswer:
-    groups = sorted(found.groups.items(), key=lambda one: (-one[1].runs, one[0].prefix or "", one[0].vm_size))
     return EfficiencyAnswer(
         account=found.report.account.id,
         job=found.report.job.facts.id,
         as_of=utc(found.as_of),
         runs=found.runs,
         completed_tasks=found.completed,
+        enough_runs=MIN_MEASURED_RUNS,
+        enough_of_all=MIN_MEASURED_OF_SMALL_JOBS,
         slots_per_node=found.slots,
         required_slots=found.required,
         currency=found.currency,
         cost=None if found.cost is None else rounded(found.cost),
-        groups=[_group(key, group, found.offers.get(key.vm_size)) for key, group in groups],
+        groups=list(_groups(found)),
         findings=list(map(_finding, found.findings)),
         reason=found.reason,
     )
 
 
-def _group(key: GroupKey, group: TaskGroup, offer: SlotOffer | None) -> TaskGroupAnswer:
-    return TaskGroupAnswer(
-        prefix=key.prefix,
-        vm_size=key.vm_size or None,
-        runs=group.runs,
-        figures=[_figure(name, group.figures[name], offer) for name in FIGURES if name in group.figures],
-    )
+def _groups(found: EfficiencyReport) -> Iterator[TaskGroupAnswer]:
+    """Yields groups, those with most runs first."""
+    groups: list[tuple[GroupKey | ExitKey, TaskGroup]] = [
+        *(found.groups if found.exits is None else found.exits).items()
+    ]
+    for key, group in sorted(groups, key=lambda one: (-one[1].runs, tuple(map(str, one[0])))):
+        offer = found.offers.get(key.vm_size)
+        yield TaskGroupAnswer(
+            prefix=key.prefix if isinstance(key, GroupKey) else None,
+            result=key.result if isinstance(key, ExitKey) else None,
+            exit_code=key.exit_code if isinstance(key, ExitKey) else None,
+            vm_size=key.vm_size or None,
+            runs=group.runs,
+            enough=found.is_enough(group.runs),
+            figures=[_figure(name, group.figures[name], offer) for name in FIGURES if name in group.figures],
+        )
 
 
 def _figure(name: Figure, values: Distribution, offer: SlotOffer | None) -> FigureAnswer:
@@ -198,6 +230,8 @@ def _lines(answer: EfficiencyAnswer) -> Iterator[EfficiencyLine]:
             yield EfficiencyLine.of(
                 one,
                 prefix=group.prefix,
+                result=group.result,
+                exit_code=group.exit_code,
                 vm_size=group.vm_size,
                 figure=one.name,
                 lowest=one.lowest.value,

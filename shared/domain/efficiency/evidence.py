@@ -45,10 +45,7 @@ class EfficiencyEvidence:
     def enough(self, figure: Figure) -> Distribution | None:
         """Returns a figure if enough runs have it: 20, or 5 if these are all completed tasks."""
         values = self.group.figures.get(figure)
-        if values is None:
-            return None
-        is_all = self.completed is not None and values.count >= max(self.completed, MIN_MEASURED_OF_SMALL_JOBS)
-        return values if values.count >= MIN_MEASURED_RUNS or is_all else None
+        return values if values and is_enough(values.count, self.completed) else None
 
     @property
     def is_memory_near_limit(self) -> bool:
@@ -156,3 +153,9 @@ class EfficiencyEvidence:
             evidence={**details.get("evidence", {}), **about},
             amount=saving,
         )
+
+
+def is_enough(runs: int, completed: int | None) -> bool:
+    """Returns whether so many measured runs are enough: 20, or 5 if these are all `completed` tasks of the job."""
+    is_all = completed is not None and runs >= max(completed, MIN_MEASURED_OF_SMALL_JOBS)
+    return runs >= MIN_MEASURED_RUNS or is_all

@@ -12,7 +12,8 @@ from decimal import Decimal
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.job_costs import held_amount
-from shared.domain.efficiency.evidence import EfficiencyEvidence
+from shared.domain.efficiency.evidence import EfficiencyEvidence, is_enough
+from shared.domain.efficiency.exit_groups import MAX_RUNS, ExitGroups, exit_groups
 from shared.domain.efficiency.findings import efficiency_findings
 from shared.domain.efficiency.job_context import JobContext
 from shared.domain.efficiency.offers import SlotOffer, advised_nodes, node_offer
@@ -33,6 +34,10 @@ _LOOKED_UP: tuple[Figure, ...] = ("duration", "cores", "memory")
 _CLOCKS_DIFFER = timedelta(minutes=1)  # a node's from Batch's
 _NO_RUNS = "No run of a task was measured: the node agent writes a record at the end of each."
 _NO_POOL = "The job's pool isn't stored any more, so what its slots offered is unknown."
+_TOO_MANY = (
+    f"Runs are grouped by exit in jobs of up to {MAX_RUNS:,} tasks and measured runs: the agent doesn't record exits,"
+    " so they are looked up task by task."
+)
 _NO_SLOTS = "How many slots the tasks require isn't the same for all of them, or isn't known."
 
 
@@ -41,7 +46,8 @@ class EfficiencyReport:
     """A job's measured runs in groups, what its tasks' slots offer by VM size, and findings, the dearest first.
 
     `as_of` is the last end of a run. `required` are the slots of each task, None where they differ. `reason` is a
-    sentence why there are no offers. `cost` is the money for what the job's tasks held, in `currency`.
+    sentence why there are no offers, or no groups. `cost` is the money for what the job's tasks held, in `currency`.
+    `exits` are the same runs by exit, None where they weren't grouped so.
     """
 
     report: JobReport
@@ -54,10 +60,15 @@ class EfficiencyReport:
     required: int | None = None
     findings: Sequence[Finding] = ()
     reason: str | None = None
+    exits: ExitGroups | None = None
 
     @property
     def runs(self) -> int:
         return sum(group.runs for group in self.groups.values())
+
+    def is_enough(self, runs: int) -> bool:
+        """Returns whether so many measured runs are enough to conclude from."""
+        return is_enough(runs, self.completed)
 
     @property
     def completed(self) -> int | None:
@@ -81,12 +92,25 @@ class EfficiencyQueries:
         self._attempts = attempts
         self._contexts = contexts
 
+    async def by_exit(self, account_id: str, job_id: str) -> EfficiencyReport:
+        """Returns a job's efficiency with its runs by exit; a larger job has a reason why it has none of these.
+
+        Raises the errors of `of_job`.
+        """
+        found = await self.of_job(account_id, job_id)
+        job, snapshot = found.report.job, found.report.job.snapshot
+        tasks = snapshot.counts.total if snapshot else 0
+        if max(found.runs, tasks) > MAX_RUNS:
+            return replace(found, reason=_TOO_MANY, exits={})
+        runs = await self._attempts.load_runs(found.report.account.key, job.key, _since(found.report))
+        named = await self._tasks.named(account_id, job_id, {key_of(one.task) for one in runs})
+        return replace(found, exits=exit_groups(runs, named))
+
     async def of_job(self, account_id: str, job_id: str) -> EfficiencyReport:
         """Returns a job's efficiency since its creation. Raises NotFoundError, CacheConflictError, StorageError."""
         cost = await self._costs.of_job(account_id, job_id, "none", dearest=False)
         job = cost.report.job
-        since = to_milliseconds(job.facts.creation_time - _CLOCKS_DIFFER) // 1000
-        measured = await self._attempts.load(cost.report.account.key, job.key, max(since, 0))
+        measured = await self._attempts.load(cost.report.account.key, job.key, _since(cost.report))
         found = EfficiencyReport(
             report=cost.report,
             groups=measured.groups,
@@ -155,6 +179,11 @@ class EfficiencyQueries:
         tasks = await self._tasks.named(report.account.id, report.job.facts.id, keys)
         slots = {task.slots for task in tasks.values()}
         return slots.pop() if len(slots) == 1 else None
+
+
+def _since(report: JobReport) -> int:
+    """Returns the first second since 1970 of a job's runs."""
+    return max(to_milliseconds(report.job.facts.creation_time - _CLOCKS_DIFFER) // 1000, 0)
 
 
 def _run_time(group: TaskGroup) -> int:

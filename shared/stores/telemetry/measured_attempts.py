@@ -91,6 +91,17 @@ class MeasuredAttemptStore:
                 _LOG.warning("Measured runs are left out: %s", error)
         return JobAttempts(summed_groups(found), max(latest, default=None))
 
+    async def load_runs(self, account_key: str, job_key: str, since: int = 0) -> list[MeasuredAttempt]:
+        """Returns the runs of `load` one by one: of a large job they are many. Raises StorageError."""
+        partition, found = partition_of(account_key, job_key), list[MeasuredAttempt]()
+        async for row in rows_between(self._table, partition, _day(since // DAY), _day(10**_DIGITS - 1)):
+            try:
+                with decoding(row, _WHAT, kind=_KIND):
+                    found += AttemptSet.of_plain(json_of(row, "runs")).runs.values()
+            except UnreadableError as error:
+                _LOG.warning("Measured runs are left out: %s", error)
+        return [one for one in found if one.start >= since]
+
     async def delete_before(self, account_key: str, day: int) -> int:
         """Deletes the rows of days before `day`; returns the number of sets. Raises StorageError."""
         index, number = _index_partition(account_key), 0

@@ -336,7 +336,8 @@ def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str
     if part == "tasks" and not task:
         return 200, _tasks(canned, path, {key: values[0] for key, values in query.items()})
     jobs = {each["id"]: each for each in canned.jobs.get(account, [])}
-    found = canned.live.get(task) if task else canned.parts.get(part) if part else jobs.get(job)
+    grouped = canned.parts.get(f"{part} by {query['groupBy'][0]}") if "groupBy" in query else None
+    found = canned.live.get(task) if task else grouped or canned.parts.get(part) if part else jobs.get(job)
     return (200, found) if found else refusal(404, f"There is no {task or part or job} here.")
 
 

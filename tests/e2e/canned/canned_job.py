@@ -107,7 +107,8 @@ def efficiency(**changes: Any) -> dict[str, Any]:
     memory |= {"lowest": {"value": 1e9, "task": "frame-03"}, "highest": {"value": 3.5e9, "task": "frame-00"}}
     duration = {"name": "duration", "unit": "s", "count": 20, "mean": 41.0, "p50": 40.0, "p95": 90.0, "offered": None}
     duration |= {"lowest": {"value": 4.2, "task": "frame-05"}, "highest": {"value": 95.0, "task": "frame-07"}}
-    group = {"prefix": "frame-", "vmSize": "standard_d4s_v5", "runs": 24, "figures": [duration, memory]}
+    group: dict[str, Any] = {"prefix": "frame-", "result": None, "exitCode": None, "vmSize": "standard_d4s_v5"}
+    group |= {"runs": 24, "enough": True, "figures": [duration, memory]}
     advised = finding(
         "oneBusyCore",
         "info",
@@ -124,6 +125,8 @@ def efficiency(**changes: Any) -> dict[str, Any]:
         "asOf": stamp(60),
         "runs": 24,
         "completedTasks": 30,
+        "enoughRuns": 20,
+        "enoughOfAll": 5,
         "slotsPerNode": 1,
         "requiredSlots": 1,
         "currency": "USD",

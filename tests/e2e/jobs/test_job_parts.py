@@ -281,7 +281,10 @@ def test_efficiency_shows_findings_with_money_and_figures_with_the_tasks_at_both
     cells = shown.locator("[data-figure=memory] td")
     expect(cells).to_have_text(["1.86 GiB", "3.07 GiB", "16 GiB", "19.2%", "954 MiB", "3.26 GiB"])
     expect(shown.locator("[data-figure=duration] th")).to_have_text("Duration of 20 runs")
-    shown.get_by_role("button", name="3.26 GiB").click()
+    expect(shown).to_contain_text(
+        "Advice needs 20 measured runs on a VM size, or 5 where these are all completed tasks."
+    )
+    shown.get_by_role("link", name="3.26 GiB").click()
     expect(page.get_by_role("dialog")).to_contain_text("frame-00")
 
 
@@ -299,6 +302,19 @@ def test_what_if_replays_the_job_when_asked(page: Page, render: Canned) -> None:
     )
     expect(shown.locator("[data-row=Cost] td")).to_have_text(["$4.00, $3.60 to $4.40", "$2.00, $1.80 to $2.20"])
     expect(shown.get_by_role("list", name="Assumptions")).to_contain_text("keep 2 of its 4 vCPUs busy")
+
+
+def test_efficiency_can_be_grouped_by_exit(page: Page, render: Canned) -> None:
+    whole = efficiency()
+    (group,) = whole["groups"]
+    failed = group | {"prefix": None, "result": "failure", "exitCode": 137, "runs": 3, "enough": False}
+    render.parts["efficiency by exit"] = efficiency(groups=[failed])
+    show(page, render)
+    shown = part(page, "efficiency")
+    shown.get_by_role("button", name="By exit").click()
+    expected = "Failed with exit code 137 on standard_d4s_v5, 3 runs, too few to conclude from"
+    expect(shown.locator("caption")).to_have_text(expected)
+    expect(shown.get_by_role("button", name="By exit")).to_have_attribute("aria-pressed", "true")
 
 
 def test_a_job_without_measured_runs_says_why(page: Page, render: Canned) -> None:

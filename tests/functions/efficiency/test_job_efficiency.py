@@ -1,5 +1,7 @@
 """A job's efficiency through the app: what its measured tasks used of what their slots offer, with money."""
 
+from datetime import datetime, timedelta
+
 import pytest
 from azure.storage.blob.aio import ContainerClient
 
@@ -24,6 +26,8 @@ async def test_a_wasteful_job_has_a_finding_with_its_figures(world: World, conta
         "lowest": {"value": 2 * GIB, "task": "frame-00000"}, "highest": {"value": 2 * GIB, "task": "frame-00000"},
         "offered": 16 * GIB,
     }  # fmt: skip
+    assert (group["result"], group["exitCode"], group["enough"]) == (None, None, True)
+    assert (answer["enoughRuns"], answer["enoughOfAll"]) == (20, 5)
     (found,) = answer["findings"]
     assert (found["code"], found["evidence"]["sufficientSlots"], found["severity"]) == ("oneBusyCore", 4, "info")
     assert (await world.get("accounts/demo/jobs/none/efficiency")).status == 404
@@ -35,8 +39,23 @@ async def test_a_sound_job_has_none(world: World, container: ContainerClient) ->
     answer = (await world.get("accounts/demo/jobs/sound/efficiency")).body
     assert (answer["runs"], answer["findings"], answer["reason"]) == (TASKS, [], None)
     table = (await world.get("accounts/demo/jobs/sound/efficiency?format=csv")).body.splitlines()
-    assert table[0].startswith("prefix,vmSize,figure,unit,count,mean,p50,p95,lowest,lowestTask,highest,highestTask")
-    assert "frame-,standard_d4s_v5,cores,cores,24,3.9,3.9,3.9,3.9,frame-00000,3.9,frame-00000,4.0" in table
+    assert table[0].startswith(
+        "prefix,result,exitCode,vmSize,figure,unit,count,mean,p50,p95,lowest,lowestTask,highest,highestTask"
+    )
+    assert "frame-,,,standard_d4s_v5,cores,cores,24,3.9,3.9,3.9,3.9,frame-00000,3.9,frame-00000,4.0" in table
+
+
+async def test_runs_can_be_grouped_by_exit(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, "exits", 4)
+    earlier = datetime.fromisoformat(tasks[0]["startTime"]) - timedelta(minutes=5)
+    before = tasks[0] | {"startTime": earlier.isoformat()}
+    await written(world, container, "exits", [*tasks, before], cores=1.0, memory=2.0)
+    by_exit = (await world.get("accounts/demo/jobs/exits/efficiency?groupBy=exit")).body
+    found = [(each["prefix"], each["result"], each["exitCode"], each["runs"]) for each in by_exit["groups"]]
+    assert found == [(None, "success", 0, TASKS), (None, "followed", None, 1)]
+    by_prefix = (await world.get("accounts/demo/jobs/exits/efficiency")).body
+    assert by_exit["findings"] == by_prefix["findings"]
+    assert (await world.get("accounts/demo/jobs/exits/efficiency?groupBy=node")).status == 400
 
 
 async def test_a_job_without_measured_runs_says_so(world: World) -> None:

@@ -68,7 +68,7 @@ export function JobPage({ view, back }: JobPageProps) {
           </DetailBody>
           <HistorySection {...history} range={range} />
           <TimelineSection view={view} range={known ? range : null} job={job} created={created} open={open} />
-          <EfficiencySection view={view} open={open} />
+          <EfficiencySection view={view} />
           <FailureGroups view={view} open={open} />
           <TaskSection view={view} counts={job?.taskCounts ?? null} open={open} />
           <LatestEvents account={view.account} subject={{ job: view.job }} />

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { figureText, groupText, knownText, measuredText, usedText } from "../../src/job/efficiency/figures.ts";
+import { enoughText, figureText, groupText, knownText, measuredText, usedText } from "../../src/job/efficiency/figures.ts";
 import type { Efficiency, Figure, TaskGroup } from "../../src/job/efficiency/model.ts";
 
 const GIB = 2 ** 30;
@@ -14,11 +14,21 @@ const MEMORY: Figure = {
   highest: { value: 4 * GIB, task: "frame-2" },
   offered: 16 * GIB,
 };
-const GROUP: TaskGroup = { prefix: "frame-", vmSize: "standard_d4s_v5", runs: 24, figures: [MEMORY] };
+const GROUP: TaskGroup = {
+  prefix: "frame-",
+  result: null,
+  exitCode: null,
+  vmSize: "standard_d4s_v5",
+  runs: 24,
+  enough: true,
+  figures: [MEMORY],
+};
 const EFFICIENCY: Efficiency = {
   asOf: null,
   runs: 24,
   completedTasks: 30,
+  enoughRuns: 20,
+  enoughOfAll: 5,
   currency: "USD",
   cost: null,
   groups: [GROUP],
@@ -42,6 +52,18 @@ test("a group is named by its prefix and VM size", () => {
   assert.equal(groupText(GROUP), "frame-… on standard_d4s_v5, 24 runs");
   assert.equal(groupText({ ...GROUP, prefix: null, vmSize: null, runs: 1 }), "All tasks on an unknown VM size, 1 run");
   assert.equal(groupText({ ...GROUP, prefix: "" }), "Tasks whose ids begin with a digit on standard_d4s_v5, 24 runs");
+});
+
+test("groups by exit are named by result and exit code", () => {
+  const failed: TaskGroup = { ...GROUP, prefix: null, result: "failure", exitCode: 137 };
+  assert.equal(groupText(failed), "Failed with exit code 137 on standard_d4s_v5, 24 runs");
+  const followed: TaskGroup = { ...failed, result: "followed", exitCode: null, runs: 1 };
+  assert.equal(groupText(followed), "Followed by another run of the task on standard_d4s_v5, 1 run");
+});
+
+test("the rule says how many runs are enough", () => {
+  const rule = "Advice needs 20 measured runs on a VM size, or 5 where these are all completed tasks.";
+  assert.equal(enoughText(EFFICIENCY), rule);
 });
 
 test("how many runs were measured stands beside the completed tasks", () => {

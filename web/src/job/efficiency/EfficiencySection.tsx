@@ -1,30 +1,36 @@
 // What a job's tasks used of what their slots offer: findings with money, and distributions by task group.
 
+import { useState } from "preact/hooks";
 import { pathOfJob } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
 import { amountText } from "../../cost/amounts/texts.ts";
-import type { JobView } from "../../routing/jobView.ts";
+import { visible } from "../../format/text.ts";
+import { addressOfJobView, type JobView } from "../../routing/jobView.ts";
+import { Link } from "../../routing/Link.tsx";
 import { FindingDetails } from "../../ui/findings/FindingDetails.tsx";
 import { ColumnHeader } from "../../ui/list/ColumnHeader.tsx";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
-import { figureText, groupText, knownText, labelOf, measuredText, usedText } from "./figures.ts";
+import { enoughText, figureText, groupText, knownText, labelOf, measuredText, usedText } from "./figures.ts";
 import type { Efficiency, EfficiencyFinding, Extreme, Figure, TaskGroup } from "./model.ts";
 import { WhatIfForm } from "./WhatIfForm.tsx";
 
 const INTERVAL_MS = 60_000;
 
-interface EfficiencyProps {
-  view: JobView;
-  open: (task: string) => void;
-}
+type Grouping = "prefix" | "exit";
+const GROUPINGS: [Grouping, string][] = [
+  ["prefix", "By task id"],
+  ["exit", "By exit"],
+];
 
-export function EfficiencySection({ view, open }: EfficiencyProps) {
+export function EfficiencySection({ view }: { view: JobView }) {
   const { ref, inView } = useInView();
+  const [grouping, setGrouping] = useState<Grouping>("prefix");
+  const path = pathOfJob(view, "efficiency");
   const polled = usePolled<Efficiency>({
-    path: pathOfJob(view, "efficiency"),
+    path: grouping === "prefix" ? path : `${path}?groupBy=${grouping}`,
     intervalMs: INTERVAL_MS,
     enabled: inView,
   });
@@ -33,11 +39,20 @@ export function EfficiencySection({ view, open }: EfficiencyProps) {
       {measuredText(polled.value)}, as of <Age at={polled.value.asOf} />
     </>
   );
+  const actions = polled.value && polled.value.runs > 0 && (
+    <div class="choices" role="group" aria-label="Groups of runs">
+      {GROUPINGS.map(([each, label]) => (
+        <button key={each} type="button" aria-pressed={each === grouping} onClick={() => setGrouping(each)}>
+          {label}
+        </button>
+      ))}
+    </div>
+  );
   return (
-    <Section title="Efficiency" name="efficiency" sectionRef={ref} polled={polled} note={note}>
+    <Section title="Efficiency" name="efficiency" sectionRef={ref} polled={polled} note={note} actions={actions}>
       {(efficiency) => (
         <>
-          <Contents efficiency={efficiency} account={view.account} open={open} />
+          <Contents efficiency={efficiency} view={view} />
           <WhatIfForm view={view} />
         </>
       )}
@@ -47,12 +62,11 @@ export function EfficiencySection({ view, open }: EfficiencyProps) {
 
 interface ContentsProps {
   efficiency: Efficiency;
-  account: string;
-  open: (task: string) => void;
+  view: JobView;
 }
 
-function Contents({ efficiency, account, open }: ContentsProps) {
-  const { findings, groups, reason, currency } = efficiency;
+function Contents({ efficiency, view }: ContentsProps) {
+  const { findings, groups, reason, currency, runs } = efficiency;
   return (
     <div class="efficiency">
       {reason && (
@@ -62,13 +76,18 @@ function Contents({ efficiency, account, open }: ContentsProps) {
       )}
       {findings.map((finding, index) => (
         <div key={`${finding.code} ${finding.evidence.vmSize}`} class="advised">
-          <FindingDetails account={account} finding={finding} open={index === 0} />
+          <FindingDetails account={view.account} finding={finding} open={index === 0} />
           <Saving finding={finding} currency={currency} />
         </div>
       ))}
       {groups.map((group) => (
-        <GroupTable key={`${group.prefix} ${group.vmSize}`} group={group} open={open} />
+        <GroupTable
+          key={`${group.prefix} ${group.result} ${group.exitCode} ${group.vmSize}`}
+          group={group}
+          view={view}
+        />
       ))}
+      {runs > 0 && <p class="nothing">{enoughText(efficiency)}</p>}
     </div>
   );
 }
@@ -84,11 +103,12 @@ function Saving({ finding: { amount }, currency }: { finding: EfficiencyFinding;
 
 const COLUMNS = ["Figure", "Median", "95 % at most", "Offered", "Used", "Lowest", "Highest"];
 
-function GroupTable({ group, open }: { group: TaskGroup; open: (task: string) => void }) {
+function GroupTable({ group, view }: { group: TaskGroup; view: JobView }) {
   return (
     <table role="table" data-group={group.prefix ?? ""}>
       <caption>
         <ExternalText text={groupText(group)} />
+        {!group.enough && <small>, too few to conclude from</small>}
       </caption>
       <thead role="rowgroup">
         <tr role="row">
@@ -101,7 +121,7 @@ function GroupTable({ group, open }: { group: TaskGroup; open: (task: string) =>
       </thead>
       <tbody role="rowgroup">
         {group.figures.map((figure) => (
-          <FigureRow key={figure.name} figure={figure} group={group} open={open} />
+          <FigureRow key={figure.name} figure={figure} group={group} view={view} />
         ))}
       </tbody>
     </table>
@@ -111,10 +131,10 @@ function GroupTable({ group, open }: { group: TaskGroup; open: (task: string) =>
 interface FigureRowProps {
   figure: Figure;
   group: TaskGroup;
-  open: (task: string) => void;
+  view: JobView;
 }
 
-function FigureRow({ figure, group, open }: FigureRowProps) {
+function FigureRow({ figure, group, view }: FigureRowProps) {
   const { name, p50, p95, offered, lowest, highest } = figure;
   return (
     <tr role="row" data-figure={name}>
@@ -128,19 +148,19 @@ function FigureRow({ figure, group, open }: FigureRowProps) {
         {usedText(figure)}
         {offered !== null && <meter min={0} max={offered} value={p95} aria-hidden="true" />}
       </td>
-      <End figure={figure} end={lowest} open={open} />
-      <End figure={figure} end={highest} open={open} />
+      <End figure={figure} end={lowest} view={view} />
+      <End figure={figure} end={highest} view={view} />
     </tr>
   );
 }
 
-/** The value at one end of a figure, which opens its task. */
-function End({ figure, end, open }: { figure: Figure; end: Extreme; open: (task: string) => void }) {
+/** The value at one end of a figure, a link to its task. */
+function End({ figure, end, view }: { figure: Figure; end: Extreme; view: JobView }) {
   return (
-    <td role="cell" class="number">
-      <button type="button" class="name" title={end.task} onClick={() => open(end.task)}>
+    <td role="cell" class="number" title={visible(end.task)}>
+      <Link to={addressOfJobView({ ...view, task: end.task })}>
         {figureText(figure.name, end.value)}
-      </button>
+      </Link>
     </td>
   );
 }

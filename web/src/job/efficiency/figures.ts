@@ -3,7 +3,7 @@
 import { formatSeconds } from "../../format/durations.ts";
 import { formatCount, formatShare, plural } from "../../format/numbers.ts";
 import { valueText } from "../../telemetry/series/units.ts";
-import type { Efficiency, Figure, FigureName, TaskGroup } from "./model.ts";
+import type { Efficiency, Figure, FigureName, RunResult, TaskGroup } from "./model.ts";
 
 const LABELS: Record<FigureName, string> = {
   duration: "Duration",
@@ -31,10 +31,23 @@ export function usedText({ p95, offered }: Figure): string {
   return offered ? formatShare(p95, offered) : "";
 }
 
-/** "frame-… on standard_d4s_v5, 24 runs". */
-export function groupText({ prefix, vmSize, runs }: TaskGroup): string {
+const RESULTS: Record<RunResult, string> = {
+  success: "Succeeded",
+  failure: "Failed",
+  followed: "Followed by another run of the task",
+  unknown: "Of tasks that aren't stored any more",
+};
+
+/** "frame-… on standard_d4s_v5, 24 runs", or "Failed with exit code 137 on …". */
+export function groupText({ prefix, result, exitCode, vmSize, runs }: TaskGroup): string {
   const tasks = prefix === null ? "All tasks" : prefix ? `${prefix}…` : "Tasks whose ids begin with a digit";
-  return `${tasks} on ${vmSize ?? "an unknown VM size"}, ${plural(runs, "run")}`;
+  const exit = result && (exitCode === null ? RESULTS[result] : `${RESULTS[result]} with exit code ${exitCode}`);
+  return `${exit ?? tasks} on ${vmSize ?? "an unknown VM size"}, ${plural(runs, "run")}`;
+}
+
+/** The rule of how many runs are enough. */
+export function enoughText({ enoughRuns, enoughOfAll }: Efficiency): string {
+  return `Advice needs ${enoughRuns} measured runs on a VM size, or ${enoughOfAll} where these are all completed tasks.`;
 }
 
 /** "24 measured runs, 30 completed tasks". */

@@ -23,11 +23,19 @@ export interface Figure {
   offered: number | null;
 }
 
+/** A `followed` run had another one of the same task after it; the tasks of `unknown` runs aren't stored. */
+export type RunResult = "success" | "failure" | "followed" | "unknown";
+
 export interface TaskGroup {
-  /** Null: all tasks. */
+  /** Null: all tasks, or groups by exit. */
   prefix: string | null;
+  /** Null: groups by prefix. */
+  result: RunResult | null;
+  exitCode: number | null;
   vmSize: string | null;
   runs: number;
+  /** Whether so many runs are enough to conclude from. */
+  enough: boolean;
   figures: Figure[];
 }
 
@@ -41,6 +49,9 @@ export interface Efficiency {
   runs: number;
   /** Null before the job's first read. */
   completedTasks: number | null;
+  /** So many runs are enough to conclude from, or so many where they are all completed tasks. */
+  enoughRuns: number;
+  enoughOfAll: number;
   currency: string;
   cost: number | null;
   groups: TaskGroup[];
