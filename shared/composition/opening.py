@@ -26,6 +26,7 @@ from shared.services.cost.schedule_costs import ScheduleCostQueries
 from shared.services.cost.todays_costs import TodaysCosts
 from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.cost.waste_queries import WasteQueries
+from shared.services.efficiency.efficiency_digests import EfficiencyDigests
 from shared.services.efficiency.efficiency_queries import EfficiencyQueries
 from shared.services.efficiency.job_contexts import JobContextReader
 from shared.services.efficiency.node_figures import NodeFigureReader
@@ -168,6 +169,9 @@ async def open_services(settings: Settings) -> Services:
         minutes=settings.telemetry_retention,
         hours=settings.telemetry_hour_retention,
     )
+    contexts = JobContextReader(events, NodeFigureReader(pools, parts.ingestion.pool_telemetry))
+    efficiency = EfficiencyQueries(costs, tasks, stores.pools, parts.ingestion.attempts, contexts)
+    digests = EfficiencyDigests(queries, efficiency, stores.jobs, records, parts.ingestion.day_use)
     return Services(
         polling=polling,
         queries=queries,
@@ -192,18 +196,13 @@ async def open_services(settings: Settings) -> Services:
         focus=FocusQueries(registry, stores.usage_days, price_queries),
         budgets=BudgetQueries(registry, stores.budgets, stores.usage_days, price_queries),
         waste=WasteQueries(registry, stores, price_queries, pool_histories),
-        efficiency=EfficiencyQueries(
-            costs,
-            tasks,
-            stores.pools,
-            parts.ingestion.attempts,
-            JobContextReader(events, NodeFigureReader(pools, parts.ingestion.pool_telemetry)),
-        ),
+        efficiency=efficiency,
         what_if=WhatIfQueries(queries, ReplayEvidence(walk, stores, price_queries, parts.ingestion.attempts)),
         schedules=schedules,
         registry=registry,
         housekeeping=HousekeepingService(
-            settings.accounts, records, stores, parts.ingestion, reader, quota_reader, rollups, clock, settings
+            *(settings.accounts, records, stores, parts.ingestion, reader, quota_reader, rollups, digests),
+            *(clock, settings),
         ),
         ingestion=_ingestion(parts, polling),
         events=events,

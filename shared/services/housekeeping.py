@@ -2,7 +2,7 @@
 
 Minutes of telemetry become hours first (hour_rollups.py), as many in a run as time allows. The timer also reads quotas
 once an hour (quota_reader.py) and the prices of VM sizes once a day (price_reader.py), and makes the usage of days
-(usage_rollups.py).
+(usage_rollups.py) and the efficiency of jobs (efficiency_digests.py).
 
 It is safe at any time, beside polls and other runs: a generation is deleted before its note, rows under their ETags,
 and the next run finds the rest after a crash.
@@ -25,6 +25,7 @@ from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.log import logger
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.cost.usage_rollups import UsageRollups
+from shared.services.efficiency.efficiency_digests import EfficiencyDigests
 from shared.services.jobs.job_records import JobRecords
 from shared.services.pools.stray_nodes import collect_stray_nodes
 from shared.services.prices.price_reader import PriceReader
@@ -50,6 +51,7 @@ class HousekeepingService:
     prices: PriceReader
     quotas: QuotaReader
     usage: UsageRollups
+    efficiency: EfficiencyDigests
     clock: Clock
     settings: Settings
 
@@ -60,6 +62,7 @@ class HousekeepingService:
         for account in self.accounts:
             try:
                 await self.usage.refresh(account, now)  # before the ledgers and jobs from which it is made are deleted
+                await self.efficiency.refresh(account, now)
                 await self._clean_account(account, now)
             except StorageError as error:
                 failed = error
@@ -108,7 +111,9 @@ class HousekeepingService:
         telemetry += await self.ingestion.delete_pool_telemetry_before(
             account.key, now - self.settings.telemetry_retention
         )
-        telemetry += await self.ingestion.attempts.delete_before(account.key, to_milliseconds(now - kept) // _DAY)
+        oldest_day = to_milliseconds(now - kept) // _DAY
+        telemetry += await self.ingestion.attempts.delete_before(account.key, oldest_day)
+        telemetry += await self.ingestion.day_use.delete_before(account.key, oldest_day)
         _LOG.info(
             "Housekeeping of %s: %d finished polls, %d rows of history, %d of events and %d of telemetry deleted.",
             *(account.id, expired, rows, events, telemetry),

@@ -19,6 +19,7 @@ from shared.domain.efficiency.evidence import THOUSAND
 from shared.domain.efficiency.exit_groups import ExitKey, RunResult
 from shared.domain.efficiency.offers import SlotOffer
 from shared.domain.efficiency.task_groups import FIGURES, Figure, GroupKey, TaskGroup
+from shared.domain.efficiency.used_shares import UsedShares
 from shared.domain.findings.finding import Finding
 from shared.domain.findings.thresholds import MIN_MEASURED_OF_SMALL_JOBS, MIN_MEASURED_RUNS
 from shared.services.efficiency.efficiency_queries import EfficiencyReport
@@ -95,6 +96,14 @@ class EfficiencyFindingAnswer(FindingAnswer):
     amount: Decimal | None
 
 
+class UsedSharesAnswer(Answer):
+    """Used shares of the vCPUs, the memory and the GPUs that slots offer, over the time of runs; null if unknown."""
+
+    cpu: float | None
+    memory: float | None
+    gpu: float | None
+
+
 class EfficiencyLine(Answer):
     """The table columns."""
 
@@ -135,6 +144,7 @@ class EfficiencyAnswer(Answer):
     required_slots: int | None
     currency: str
     cost: Decimal | None
+    used_shares: UsedSharesAnswer
     groups: list[TaskGroupAnswer]
     findings: list[EfficiencyFindingAnswer]
     reason: str | None
@@ -166,10 +176,16 @@ def _answer(found: EfficiencyReport) -> EfficiencyAnswer:
         required_slots=found.required,
         currency=found.currency,
         cost=None if found.cost is None else rounded(found.cost),
+        used_shares=used_shares_answer(found.shares, enough=found.is_enough(found.runs)),
         groups=list(_groups(found)),
         findings=list(map(_finding, found.findings)),
         reason=found.reason,
     )
+
+
+def used_shares_answer(found: UsedShares, *, enough: bool) -> UsedSharesAnswer:
+    """Returns the shares if so many runs are enough, else none."""
+    return UsedSharesAnswer.of(found.of_job(0, enough=enough))
 
 
 def _groups(found: EfficiencyReport) -> Iterator[TaskGroupAnswer]:

@@ -11,6 +11,7 @@ from functions.http.answers import Answer, stamp, utc
 from functions.http.handling import Page
 from functions.http.rendering import AS_OF
 from shared.domain.explain.causes import CAUSES
+from shared.domain.jobs.job_efficiency import JobEfficiency
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.verdicts import Verdict
 from shared.domain.jobs.waiting_causes import ByCause, WaitingCause, waiting_tasks
@@ -104,11 +105,25 @@ class TaskReadAnswer(Answer):
     pages: int
 
 
+class JobEfficiencyAnswer(Answer):
+    """What a job's tasks used of what their slots offer, over the time of `measuredRuns` until `asOf`.
+
+    `cpu`, `memory` (of peaks) and `gpu` are shares. They are null where they aren't known, or too few runs were
+    measured: 20 are enough, or 5 if these are all completed tasks.
+    """
+
+    measured_runs: int
+    as_of: datetime | None
+    cpu: float | None
+    memory: float | None
+    gpu: float | None
+
+
 class JobAnswer(Answer):
     """A job as Batch describes it, with Batchscope's task counts and the verdict on them.
 
     `failedTasks` counts failed tasks by category; null before the first read, or where causes aren't known. `waiting`
-    is null where no task waits.
+    is null where no task waits, `efficiency` where no run was measured, or none until the last hourly summary.
     """
 
     id: str
@@ -131,6 +146,7 @@ class JobAnswer(Answer):
     progress: ProgressAnswer | None
     insight: InsightAnswer | None
     task_read: TaskReadAnswer | None
+    efficiency: JobEfficiencyAnswer | None
 
 
 class TaskAnswer(Answer):
@@ -172,6 +188,15 @@ def job_answer(report: JobReport) -> JobAnswer:
         progress=ProgressAnswer.of(progress) if progress else None,
         insight=statistics_answer(forecast) if forecast else None,
         task_read=TaskReadAnswer.of(snapshot.read) if snapshot and snapshot.read else None,
+        efficiency=_efficiency(report.job.efficiency),
+    )
+
+
+def _efficiency(found: JobEfficiency | None) -> JobEfficiencyAnswer | None:
+    if found is None:
+        return None
+    return JobEfficiencyAnswer(
+        measured_runs=found.runs, as_of=stamp(found.as_of * 1000), cpu=found.cpu, memory=found.memory, gpu=found.gpu
     )
 
 

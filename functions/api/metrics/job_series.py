@@ -32,6 +32,12 @@ JOB_FAMILIES = (
     Family("azbatch_job_task_retries", "Retries of a job's tasks."),
     Family("azbatch_job_task_requeues", "Requeues of a job's tasks that a user asked for."),
     Family("azbatch_job_slots", "Task slots required by a job's tasks, by their state.", ("state",)),
+    Family("azbatch_job_measured_runs", "Runs of a job's tasks that the node agent measured."),
+    Family(
+        "azbatch_job_efficiency_ratio",
+        "Used share of what the task slots of a job's measured runs offer, over their time.",
+        ("resource",),
+    ),
     Family(
         "azbatch_task_queue_wait_seconds",
         "From creation to start, by whole milliseconds, of tasks that completed without a retry or requeue that Batch"
@@ -66,6 +72,10 @@ def job_samples(report: JobReport, now: datetime) -> Samples | None:
         values["azbatch_job_task_read_seconds"] = read.seconds
         values["azbatch_job_task_read_requests"] = read.requests
         values["azbatch_job_task_read_pages"] = read.pages
+    if found := report.job.efficiency:
+        shares = {"cpu": found.cpu, "memory": found.memory, "gpu": found.gpu}
+        values["azbatch_job_measured_runs"] = found.runs
+        values["azbatch_job_efficiency_ratio"] = {name: share for name, share in shares.items() if share is not None}
     if forecast := report.forecast:
         values |= _statistics_values(forecast)
     return Samples((report.account.id, report.job.facts.id), values)

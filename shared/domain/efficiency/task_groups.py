@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
-from shared.domain.efficiency.distributions import Distribution
+from shared.domain.efficiency.distributions import Distribution, Measured
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
 
 MAX_PREFIXES = 12
@@ -39,12 +39,12 @@ class TaskGroup:
     @classmethod
     def of(cls, attempts: Iterable[MeasuredAttempt]) -> "TaskGroup":
         """Returns the group of some runs."""
-        found, runs = defaultdict[Figure, list[tuple[int, str]]](list), 0
+        found, runs = defaultdict[Figure, list[Measured]](list), 0
         for attempt in attempts:
             runs += 1
             for figure, value in _figures(attempt).items():
                 if value is not None:
-                    found[figure].append((value, attempt.task))
+                    found[figure].append(Measured(value, attempt.task, attempt.duration))
         return cls(runs, {figure: Distribution.of(values) for figure, values in found.items()})
 
     @classmethod

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.job_counters import JobCounters
+from shared.domain.jobs.job_efficiency import JobEfficiency
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.snapshots import Confirmation, JobSnapshot
@@ -68,7 +69,8 @@ class Job:
     `building` is the generation that a full read has been filling since `building_since`. `retired` generations are
     awaiting deletion. `finalized` means completed and read for good. `dirty` means that leaves of the served generation
     may have changed since the snapshot. `ended` are the samples before the snapshot's that aren't in the job's history:
-    one in a stored row, any number before it is written. `counters` are None before the first read.
+    one in a stored row, any number before it is written. `counters` are None before the first read, `efficiency` before
+    the first measured run.
     """
 
     facts: JobFacts
@@ -81,6 +83,7 @@ class Job:
     deleted_at: datetime | None = None
     ended: tuple[JobSample, ...] = ()
     counters: JobCounters | None = None
+    efficiency: JobEfficiency | None = None
     etag: str | None = None
 
     @property

@@ -20,6 +20,7 @@ from shared.stores.blobs.queued_shards import QueuedShardStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.tables.tables import Tables
+from shared.stores.telemetry.day_use import DayUseStore
 from shared.stores.telemetry.measured_attempts import MeasuredAttemptStore
 from shared.stores.telemetry.node_index import NodeIndex
 from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore
@@ -42,6 +43,7 @@ class IngestionStores:
     totals: TelemetryTotalsStore
     pool_telemetry: PoolTelemetryStore
     attempts: MeasuredAttemptStore
+    day_use: DayUseStore
 
     @classmethod
     def of(cls, tables: Tables) -> "IngestionStores":
@@ -56,6 +58,7 @@ class IngestionStores:
             TelemetryTotalsStore(tables),
             PoolTelemetryStore(tables),
             MeasuredAttemptStore(tables),
+            DayUseStore(tables),
         )
 
     async def delete_before(self, account_key: str, moment: datetime) -> int:

@@ -18,6 +18,7 @@ from shared.domain.efficiency.findings import efficiency_findings
 from shared.domain.efficiency.job_context import JobContext
 from shared.domain.efficiency.offers import SlotOffer, advised_nodes, node_offer
 from shared.domain.efficiency.task_groups import Figure, TaskGroup, TaskGroups, by_vm_size
+from shared.domain.efficiency.used_shares import UsedShares, used_shares
 from shared.domain.findings.finding import Finding
 from shared.domain.pools.cores import vcpus_in_pool
 from shared.domain.pools.pool_facts import PoolFacts
@@ -47,7 +48,7 @@ class EfficiencyReport:
 
     `as_of` is the last end of a run. `required` are the slots of each task, None where they differ. `reason` is a
     sentence why there are no offers, or no groups. `cost` is the money for what the job's tasks held, in `currency`.
-    `exits` are the same runs by exit, None where they weren't grouped so.
+    `exits` are the same runs by exit, None where they weren't grouped so; `days` are their groups by day since 1970.
     """
 
     report: JobReport
@@ -61,6 +62,12 @@ class EfficiencyReport:
     findings: Sequence[Finding] = ()
     reason: str | None = None
     exits: ExitGroups | None = None
+    days: Mapping[int, TaskGroups] = field(default_factory=dict)
+
+    @property
+    def shares(self) -> UsedShares:
+        """What all runs used of what their slots offered."""
+        return used_shares(by_vm_size(self.groups), self.offers)
 
     @property
     def runs(self) -> int:
@@ -109,19 +116,32 @@ class EfficiencyQueries:
     async def of_job(self, account_id: str, job_id: str) -> EfficiencyReport:
         """Returns a job's efficiency since its creation. Raises NotFoundError, CacheConflictError, StorageError."""
         cost = await self._costs.of_job(account_id, job_id, "none", dearest=False)
-        job = cost.report.job
-        measured = await self._attempts.load(cost.report.account.key, job.key, _since(cost.report))
-        found = EfficiencyReport(
-            report=cost.report,
+        return await self._judged(await self._measured(cost.report, cost.currency, _held(cost)), cost)
+
+    async def of_share(self, report: JobReport) -> EfficiencyReport:
+        """Returns a job's efficiency with amounts as shares of its money, by its runs and slots alone.
+
+        Raises CacheConflictError, StorageError.
+        """
+        return await self._judged(await self._measured(report, "", Decimal(1)))
+
+    async def _measured(self, report: JobReport, currency: str, cost: Decimal | None) -> EfficiencyReport:
+        """Returns what was measured of a job, before anything is concluded."""
+        measured = await self._attempts.load(report.account.key, report.job.key, _since(report))
+        return EfficiencyReport(
+            report=report,
             groups=measured.groups,
             as_of=None if measured.latest is None else from_milliseconds(measured.latest * 1000),
-            currency=cost.currency,
-            cost=_held(cost),
+            currency=currency,
+            cost=cost,
+            days=measured.days,
         )
-        return await self._judged(found, cost)
 
-    async def _judged(self, found: EfficiencyReport, costs: JobCostReport) -> EfficiencyReport:
-        """Returns the report with offers and findings, or a reason why there are none."""
+    async def _judged(self, found: EfficiencyReport, costs: JobCostReport | None = None) -> EfficiencyReport:
+        """Returns the report with offers and findings, or a reason why there are none.
+
+        Without costs the findings rest on runs and slots alone.
+        """
         sizes = by_vm_size(found.groups)
         if not sizes:
             return replace(found, reason=_NO_RUNS)
@@ -138,7 +158,7 @@ class EfficiencyQueries:
         }
         run, most = sum(map(_run_time, sizes.values())), max(sizes, key=lambda size: sizes[size].runs)
         context = JobContext()
-        if most in offers and found.as_of:
+        if costs and most in offers and found.as_of:
             context = await self._contexts.context(costs, found.as_of, offers[most].node.cores)
         if len(sizes) == 1 and context.nodes:
             offer = offers[most]

@@ -121,7 +121,8 @@ class TelemetryIntake(Intake):
         if read.events:
             await self.stores.events.save_once(account_in(piece.ingest_partition), read.events)
         if read.attempts:
-            await self.stores.attempts.add(account_in(piece.ingest_partition), blob.incarnation, read.attempts)
+            account_key, now = account_in(piece.ingest_partition), await self.clock.now()
+            await self.stores.attempts.add(account_key, blob.incarnation, read.attempts, now)
         indexed = await self._indexed(blob, read)
         left_out = state.left_out.plus(read.left_out)
         rows = [

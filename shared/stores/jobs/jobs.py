@@ -137,6 +137,7 @@ def _row(account_key: str, job: Job) -> Row:
         "deletedAt": job.deleted_at,
         "ended": "\n".join(sample.text() for sample in job.ended) or None,
         "counters": orjson.dumps(job.counters.plain()).decode() if job.counters else None,
+        "efficiency": orjson.dumps(job.efficiency.plain()).decode() if job.efficiency else None,
         **(_snapshot_columns(job.snapshot) if job.snapshot else {}),
     }
     return row_of(account_key, job.key, columns)
@@ -216,6 +217,7 @@ def _plain(row: Row) -> dict[str, Any]:
         "deleted_at": row.get("deletedAt"),
         "ended": tuple(map(job_sample_of, row.get("ended", "").splitlines())),
         "counters": _counters(row),
+        "efficiency": orjson.loads(row["efficiency"]) if "efficiency" in row else None,
         "etag": row["etag"],
     }
 

@@ -39,6 +39,7 @@ SCHEMAS: Mapping[str, int] = {
     "supported images": 1,
     "startups": 1,
     "attempts": 1,
+    "use": 1,
     "usage": 1,
     "price history": 1,
     "price source": 1,

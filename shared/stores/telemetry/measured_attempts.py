@@ -4,17 +4,20 @@ A row has a set of runs and the summary of the set, which queries read alone. It
 step of the blob that contributed to it, so a repetition writes the same once more.
 
 The partition `<account>~~days` has a row for each day and job, written before the first set, by which housekeeping
-finds old rows. It sorts behind those of jobs, so that a backup reads it last.
+finds old rows. It sorts behind those of jobs, so that a backup reads it last. So does `<account>~~changed`, which names
+jobs with new runs (day_use.py).
 """
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
 from azure.data.tables import UpdateMode
 
 from shared.domain.core.keys import SEPARATOR, key_of, partition_of
+from shared.domain.core.stamps import to_milliseconds
 from shared.domain.efficiency.attempt_sets import DAY, AttemptSet, day_of
 from shared.domain.efficiency.task_groups import TaskGroups, groups_of_plain, plain_groups, summed_groups
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
@@ -29,6 +32,7 @@ TABLE = "attempts"
 _LOG = logger(__name__)
 _KIND, _WHAT = "attempts", "measured runs of"
 _DIGITS = 5
+_HOUR = 3_600_000  # milliseconds
 _TRIES = 5
 _REMEMBERED = 50_000  # runs, and sets
 _MAX_INDEXED = 10_000
@@ -51,10 +55,14 @@ class _StoredSet:
 
 @dataclass(frozen=True, slots=True)
 class JobAttempts:
-    """The groups of a job's measured runs; `latest` is the last end, in seconds since 1970, None without any."""
+    """The groups of a job's measured runs, also by day since 1970.
+
+    `latest` is the last end, in seconds since 1970, None without any.
+    """
 
     groups: TaskGroups = field(default_factory=dict)
     latest: int | None = None
+    days: Mapping[int, TaskGroups] = field(default_factory=dict)
 
 
 class MeasuredAttemptStore:
@@ -64,37 +72,43 @@ class MeasuredAttemptStore:
         self._table = tables[TABLE]
         self._known = RecentCache[_Place, _StoredSet](_REMEMBERED)
         self._indexed: set[_Place] = set()
+        self._noted: dict[_Place, int] = {}
 
-    async def add(self, account_key: str, incarnation: str, attempts: Collection[MeasuredAttempt]) -> None:
+    async def add(
+        self, account_key: str, incarnation: str, attempts: Collection[MeasuredAttempt], now: datetime
+    ) -> None:
         """Adds the runs that a blob reports, each once. Raises CacheConflictError, StorageError."""
         sets = defaultdict[tuple[str, int], list[MeasuredAttempt]](list)
         for attempt in attempts:
             sets[key_of(attempt.job), day_of(attempt)].append(attempt)
+        for job in {job for job, _ in sets}:
+            await self._note_change(account_key, job, to_milliseconds(now) // _HOUR)
         for (job, day), some in sets.items():
             await self._note_day(account_key, job, day)
-            await self._add(_Place(partition_of(account_key, job), f"{_day(day)}{SEPARATOR}{incarnation}"), some)
+            await self._add(_Place(partition_of(account_key, job), f"{day_key(day)}{SEPARATOR}{incarnation}"), some)
 
     async def load(self, account_key: str, job_key: str, since: int = 0) -> JobAttempts:
         """Returns a job's measured runs that started at `since`, in seconds since 1970, or later. Raises StorageError.
 
         Rows that can't be read are left out, and logged.
         """
-        partition, found = partition_of(account_key, job_key), list[TaskGroups]()
+        partition, found = partition_of(account_key, job_key), defaultdict[int, list[TaskGroups]](list)
         latest = list[int]()
-        begin, end = _day(since // DAY), _day(10**_DIGITS - 1)
+        begin, end = day_key(since // DAY), day_key(10**_DIGITS - 1)
         async for row in rows_between(self._table, partition, begin, end, _SELECTED):
             try:
                 with decoding(row, _WHAT, kind=_KIND):
-                    found.append(await self._groups(partition, row, since))
+                    found[int(row["RowKey"][:_DIGITS])].append(await self._groups(partition, row, since))
                     latest.append(int(row["last"]))
             except UnreadableError as error:
                 _LOG.warning("Measured runs are left out: %s", error)
-        return JobAttempts(summed_groups(found), max(latest, default=None))
+        days = {day: summed_groups(some) for day, some in found.items()}
+        return JobAttempts(summed_groups(days.values()), max(latest, default=None), days)
 
     async def load_runs(self, account_key: str, job_key: str, since: int = 0) -> list[MeasuredAttempt]:
         """Returns the runs of `load` one by one: of a large job they are many. Raises StorageError."""
         partition, found = partition_of(account_key, job_key), list[MeasuredAttempt]()
-        async for row in rows_between(self._table, partition, _day(since // DAY), _day(10**_DIGITS - 1)):
+        async for row in rows_between(self._table, partition, day_key(since // DAY), day_key(10**_DIGITS - 1)):
             try:
                 with decoding(row, _WHAT, kind=_KIND):
                     found += AttemptSet.of_plain(json_of(row, "runs")).runs.values()
@@ -105,7 +119,7 @@ class MeasuredAttemptStore:
     async def delete_before(self, account_key: str, day: int) -> int:
         """Deletes the rows of days before `day`; returns the number of sets. Raises StorageError."""
         index, number = _index_partition(account_key), 0
-        found = [row["RowKey"] async for row in rows_between(self._table, index, "", _day(day), ["RowKey"])]
+        found = [row["RowKey"] async for row in rows_between(self._table, index, "", day_key(day), ["RowKey"])]
         for key in found:
             own, _, job = key.partition(SEPARATOR)
             partition, begin = partition_of(account_key, job), f"{own}{SEPARATOR}"
@@ -121,8 +135,20 @@ class MeasuredAttemptStore:
             return groups_of_plain(json_of(row, "summary"))
         return (await self._load(_Place(partition, row["RowKey"]))).runs.groups(since)
 
+    async def _note_change(self, account_key: str, job: str, hour: int) -> None:
+        """Notes that a job's runs change in an hour, once an hour in this process."""
+        place = _Place(changed_partition(account_key), job)
+        if self._noted.get(place) == hour:
+            return
+        with translated("note that measured runs change"):
+            row: Row = {"PartitionKey": place.partition, "RowKey": job, "hour": hour}
+            await self._table.upsert_entity(row, mode=UpdateMode.REPLACE)
+        if len(self._noted) >= _MAX_INDEXED:
+            self._noted.clear()
+        self._noted[place] = hour
+
     async def _note_day(self, account_key: str, job: str, day: int) -> None:
-        place = _Place(_index_partition(account_key), f"{_day(day)}{SEPARATOR}{job}")
+        place = _Place(_index_partition(account_key), f"{day_key(day)}{SEPARATOR}{job}")
         if place in self._indexed:
             return
         with translated("note where measured runs are"):
@@ -160,11 +186,17 @@ class MeasuredAttemptStore:
             return _StoredSet(etag=row["etag"])
 
 
+def changed_partition(account_key: str) -> str:
+    """Returns the partition of notes on jobs with new runs."""
+    return partition_of(account_key, f"{SEPARATOR}changed")
+
+
 def _index_partition(account_key: str) -> str:
     return partition_of(account_key, f"{SEPARATOR}days")
 
 
-def _day(day: int) -> str:
+def day_key(day: int) -> str:
+    """Returns the beginning of the row keys of a day since 1970."""
     return f"{day:0{_DIGITS}}"
 
 

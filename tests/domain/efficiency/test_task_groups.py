@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.efficiency.distributions import Distribution
+from shared.domain.efficiency.distributions import Distribution, Measured
 from shared.domain.efficiency.task_groups import (
     MAX_PREFIXES,
     GroupKey,
@@ -32,10 +32,11 @@ def test_groups_of_parts_add_up_to_those_of_all_runs_in_any_order(
 
 @given(st.lists(runs, min_size=1))
 def test_a_distribution_counts_sums_and_bounds_its_values(some: Sequence[MeasuredAttempt]) -> None:
-    values = Distribution.of((one.duration, one.task) for one in some)
+    values = Distribution.of(Measured(one.duration, one.task, 7) for one in some)
     known = [one.duration for one in some]
     assert (values.count, values.values.sum) == (len(known), sum(known))
     assert (values.lowest.value, values.highest.value) == (min(known), max(known))
+    assert (values.used, values.time) == (7 * sum(known), 7 * len(known))
     for percent in (50, 95, 100):
         exact = sorted(known)[-(-len(known) * percent // 100) - 1]
         assert abs(values.quantile(percent) - exact) <= exact / 16 + 1
@@ -78,5 +79,5 @@ def test_groups_of_a_size_are_one_by_size() -> None:
 
 
 def test_of_equal_ends_the_first_task_stands() -> None:
-    values = Distribution.of([(5, "b"), (5, "a"), (3, "d"), (3, "c")])
+    values = Distribution.of(Measured(value, task, 1) for value, task in [(5, "b"), (5, "a"), (3, "d"), (3, "c")])
     assert (values.lowest, values.highest) == ((3, "c"), (5, "a"))

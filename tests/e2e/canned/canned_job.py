@@ -131,6 +131,7 @@ def efficiency(**changes: Any) -> dict[str, Any]:
         "requiredSlots": 1,
         "currency": "USD",
         "cost": 840.5,
+        "usedShares": {"cpu": 0.24, "memory": 0.13, "gpu": None},
         "groups": [group],
         "findings": [advised],
         "reason": None,

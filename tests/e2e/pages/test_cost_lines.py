@@ -43,6 +43,15 @@ def test_lists_have_the_cost_of_thirty_days_in_one_request(page: Page, costs: Ca
     ]
 
 
+def test_the_list_of_jobs_has_the_used_shares_of_measured_tasks(page: Page, costs: Canned) -> None:
+    shares = {"measuredRuns": 24, "asOf": None, "cpu": 0.12, "memory": 0.204, "gpu": None}
+    costs.jobs["demo"][0] |= {"efficiency": shares}
+    page.goto(costs.url)
+    cell = page.locator("tr[data-job=render] td.shares")
+    expect(cell.locator("span:not(.label)")).to_have_text(["CPU 12%", "memory 20%"])
+    expect(cell).to_have_attribute("title", "24 measured runs")
+
+
 def test_lists_without_costs_have_dashes_and_no_error(page: Page, costs: Canned) -> None:
     costs.broken["cost"] = (503, "Storage can't be reached.")
     page.goto(costs.url)
@@ -53,7 +62,8 @@ def test_lists_without_costs_have_dashes_and_no_error(page: Page, costs: Canned)
 @pytest.mark.parametrize("view", ["", "?view=pools"])
 def test_lists_with_costs_fit_on_a_phone_and_a_laptop(page: Page, costs: Canned, view: str) -> None:
     many = counts(active=20_000, preparing=120, running=1_450, succeeded=118_000, failed=1_600)
-    wide = {"taskCounts": many, "displayName": "Hyperparameter sweep of a model", "poolId": "genomics-e8s-spot"}
+    wide: dict[str, Any] = {"taskCounts": many, "displayName": "Hyperparameter sweep of a model", "poolId": "genomics-e8s-spot"}
+    wide["efficiency"] = {"measuredRuns": 118_000, "asOf": None, "cpu": 0.994, "memory": 0.125, "gpu": 0.5}
     costs.jobs["demo"][0] |= wide | {"state": "completed"}
     for width in (360, 1280, 1440):
         page.set_viewport_size({"width": width, "height": 800})

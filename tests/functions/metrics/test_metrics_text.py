@@ -63,6 +63,10 @@ azbatch_job_task_requeues{account="demo",job="render"} 2.0
 azbatch_job_slots{account="demo",job="render",state="running"} 8.0
 azbatch_job_slots{account="demo",job="render",state="preparing"} 3.0
 azbatch_job_slots{account="demo",job="render",state="active"} 30.0
+azbatch_job_measured_runs{account="demo",job="render"} 24.0
+azbatch_job_efficiency_ratio{account="demo",job="render",resource="cpu"} 0.25
+azbatch_job_efficiency_ratio{account="demo",job="render",resource="memory"} 0.125
+azbatch_job_efficiency_ratio{account="demo",job="render",resource="gpu"} 0.5
 azbatch_task_queue_wait_seconds_bucket{account="demo",job="render",le="1.023"} 2.0
 azbatch_task_queue_wait_seconds_bucket{account="demo",job="render",le="4.095"} 3.0
 azbatch_task_queue_wait_seconds_bucket{account="demo",job="render",le="16.383"} 3.0

@@ -16,6 +16,7 @@ from shared.domain.cost.budgets import Budget, BudgetState
 from shared.domain.cost.day_costs import day_costs
 from shared.domain.cost.priced_days import PricedDay
 from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
+from shared.domain.jobs.job_efficiency import JobEfficiency
 from shared.domain.jobs.jobs import Job, JobFacts
 from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.jobs.verdicts import Verdict
@@ -209,7 +210,8 @@ def job(name: str = "render", *, statistics: JobStatistics | None = STATISTICS, 
     snapshot = JobSnapshot("g", NOW, "delta", COUNTS, NOW, NOW, NOW, statistics=stored, failed_tasks=failed)
     verdict = Verdict(NOW, "delta", "exact", "Get Task Counts agrees.")
     waiting = WaitingCause("slotsBusy", NOW) if statistics else None
-    return JobReport(ACCOUNT, Job(facts, snapshot), verdict, waiting=waiting)
+    efficiency = JobEfficiency(24, int(NOW.timestamp()), 0.25, 0.125, 0.5) if statistics else None
+    return JobReport(ACCOUNT, Job(facts, snapshot, efficiency=efficiency), verdict, waiting=waiting)
 
 
 def changed(report: JobReport, **changes: object) -> JobReport:

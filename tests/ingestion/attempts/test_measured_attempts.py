@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -47,8 +48,10 @@ async def measured(rig: TelemetryRig, job: str = "job", since: int = 0) -> JobAt
 
 
 async def rows(rig: TelemetryRig) -> list[tuple[str, str]]:
-    found = [row async for row in rig.tables["attempts"].list_entities()]
-    return sorted((row["PartitionKey"].partition("~")[2], row["RowKey"][:5]) for row in found)
+    """Returns partitions and days of all rows, without notes of jobs with new runs."""
+    rows = [row async for row in rig.tables["attempts"].list_entities()]
+    found = sorted((row["PartitionKey"].partition("~")[2], row["RowKey"][:5]) for row in rows)
+    return [one for one in found if one[0] != "~changed"]
 
 
 async def test_runs_count_once_though_hosts_read_the_same_blobs_side_by_side(rig: TelemetryRig) -> None:
@@ -112,6 +115,28 @@ async def test_runs_of_an_earlier_job_of_the_same_id_are_left_out(rig: Telemetry
     await (await rig.host()).run()
     assert (await measured(rig, since=SECONDS + 2)).groups == groups_of(some[2:])
     assert (await measured(rig, since=SECONDS + 86_400)).groups == {}
+
+
+async def test_jobs_with_new_runs_are_noted_once_an_hour_until_the_note_is_followed(rig: TelemetryRig) -> None:
+    stores, account, host = IngestionStores.of(rig.tables), rig.accounts[0].key, await rig.host()
+
+    async def noted(*some: MeasuredAttempt, job: str) -> list[tuple[str, int]]:
+        await rig.append(*map(line, some), name=blob_of(job))
+        await host.run()
+        return [(one.key, one.hour) for one in await stores.day_use.changed(account)]
+
+    hour = SECONDS // 3600
+    assert await noted(*runs_of(1, 2), *runs_of(2, 1, job="other"), job="one") == [("job", hour), ("other", hour)]
+    (first, _) = await stores.day_use.changed(account)
+    assert await noted(*runs_of(3, 1), job="two") == [("job", hour), ("other", hour)]
+    assert await stores.day_use.changed(account) == [first, _]
+    rig.clock.time = NOON + timedelta(hours=1)
+    assert await noted(*runs_of(4, 1), job="three") == [("other", hour), ("job", hour + 1)]
+    await stores.day_use.forget(account, first)
+    assert len(await stores.day_use.changed(account)) == 2
+    for one in await stores.day_use.changed(account):
+        await stores.day_use.forget(account, one)
+    assert await stores.day_use.changed(account) == []
 
 
 async def test_old_days_are_deleted_with_their_index(rig: TelemetryRig) -> None:

@@ -16,6 +16,7 @@ from shared.stores.accounts.resource_manager import ResourceManager
 from shared.stores.prices.retail_prices import RetailPrices
 from shared.stores.stores import Stores
 from tests.services.fakes.memory_tables import Connection, MemoryTables
+from tests.services.worlds.efficiency_digests import digests_of
 from tests.services.worlds.pool_world import PoolWorld
 from tests.services.worlds.process import ACCOUNT, HISTORY, NO_PRICES, NO_QUOTAS, LoopClock
 
@@ -28,14 +29,16 @@ def housekeeping(world: PoolWorld) -> None:
     stores = Stores(tables)
     clock = LoopClock(world.now)
     registry = Registry({ACCOUNT.id: ACCOUNT}, stores.monitoring, clock, timedelta(minutes=1))
+    records, ingestion = JobRecords(stores.jobs, stores.rounds, stores.history, HISTORY), IngestionStores.of(tables)
     keeper = HousekeepingService(
         [ACCOUNT],
-        JobRecords(stores.jobs, stores.rounds, stores.history, HISTORY),
+        records,
         stores,
-        IngestionStores.of(tables),
+        ingestion,
         PriceReader([ACCOUNT], stores, RetailPrices(NO_PRICES.url), NO_PRICES),
         QuotaReader([ACCOUNT], stores, ResourceManager(NO_QUOTAS, None), NO_QUOTAS),
         UsageRollups(stores, LeafReader(Queries(registry, stores), stores.cache), NO_PRICES, stores.events),
+        digests_of(registry, stores, ingestion, records, NO_PRICES),
         clock,
         read_settings(_A_DAY),
     )

@@ -35,6 +35,7 @@ from shared.stores.prices.retail_prices import RetailPrices
 from shared.stores.stores import Stores
 from tests.services.fakes.fake_batch import FakeBatch, Service
 from tests.services.fakes.memory_tables import Connection, MemoryTables, Storage
+from tests.services.worlds.efficiency_digests import digests_of
 
 OVERLAP = timedelta(seconds=30)
 INTERVAL = timedelta(minutes=1)
@@ -123,14 +124,16 @@ class Process:
             {account.id: self.rounds}, {account.id: self.queued}, self.stores, self.clock, INTERVAL, BUDGET
         )
         self.registry = Registry({account.id: account}, self.monitoring, self.clock, INTERVAL)
+        ingestion = IngestionStores.of(tables)
         self.housekeeping = HousekeepingService(
             [account],
             self.records,
             self.stores,
-            IngestionStores.of(tables),
+            ingestion,
             PriceReader([account], self.stores, RetailPrices(NO_PRICES.url), NO_PRICES),
             QuotaReader([account], self.stores, ResourceManager(NO_QUOTAS, None), NO_QUOTAS),
             UsageRollups(self.stores, LeafReader(Queries(self.registry, self.stores), self.cache), NO_PRICES),
+            digests_of(self.registry, self.stores, ingestion, self.records, NO_PRICES),
             self.clock,
             _SETTINGS,
         )

@@ -16,11 +16,14 @@ from shared.domain.cost.budgets import Budget
 from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
 from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.dependencies.stored_dependencies import StoredDependencies
+from shared.domain.efficiency.day_use import Advice, JobUse
+from shared.domain.efficiency.used_shares import UsedShare, UsedShares
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.history.grains import HistoryRetention
 from shared.domain.history.samples import rows_of
 from shared.domain.jobs.deleted_job_counters import DeletedJobCounters, LeavingJob
 from shared.domain.jobs.job_counters import JobCounters
+from shared.domain.jobs.job_efficiency import JobEfficiency
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.jobs import Job, JobFacts, Retired
@@ -108,6 +111,7 @@ from shared.stores.prices.price_rows import PriceStore
 from shared.stores.schedules import ScheduleStore
 from shared.stores.tables.tables import Tables
 from shared.stores.telemetry import telemetry
+from shared.stores.telemetry.day_use import DayUseStore
 from shared.stores.telemetry.measured_attempts import MeasuredAttemptStore
 from shared.stores.telemetry.node_index import NodeIndex
 from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore, Projected, ShardHead
@@ -139,6 +143,8 @@ _WAITING = WaitingCauses(
     T0, {"job": WaitingCause("slotsBusy", _T1), "new": WaitingCause()}, {"pool": {"slotsBusy": 7}}, {"pool": _MS}, _T1,
     {"pool": {"slotsBusy": 3}},
 )  # fmt: skip
+_SHARES = UsedShares(24, UsedShare(1, 4), UsedShare(2, 8), UsedShare(3, 12))
+_USE = JobUse("Nightly:job-1", _SHARES, (Advice("oneBusyCore", "standard_d4s_v5", 0.75, "title", "advice"),))
 _RULES = JobRules(7, timedelta(hours=3), uses_task_dependencies=True, allows_preemption=True)
 JOB = Job(
     JobFacts(
@@ -147,6 +153,7 @@ JOB = Job(
     ),
     SNAPSHOT, "g2", T0, (Retired("g0", T0),), finalized=True, dirty=True, deleted_at=_T3,
     ended=(JobSample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),), counters=_JOB_COUNTERS,
+    efficiency=JobEfficiency(24, _MS // 1000, 0.25, 0.125, 0.5),
 )  # fmt: skip
 _ROUND = Round(
     T0, T0, "reason", 9,
@@ -281,7 +288,8 @@ async def write_all(tables: Tables) -> None:
     await ScheduleStore(tables).save_round(ACCOUNT, looked, None)
     await _write_blobs(tables)
     await _write_telemetry(tables)
-    await MeasuredAttemptStore(tables).add(ACCOUNT, ENTRY.incarnation, [ATTEMPT])
+    await MeasuredAttemptStore(tables).add(ACCOUNT, ENTRY.incarnation, [ATTEMPT], T0)
+    await DayUseStore(tables).change(ACCOUNT, 20_000, {JOB.key: _USE})
     await _write_pool_telemetry(tables)
 
 

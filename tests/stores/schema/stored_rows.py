@@ -30,7 +30,12 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "quotas": "quotas",
         "<budget>": "[^~]+",
     },
-    "attempts": {"<day>~<incarnation>": rf"\d{{5}}~{_INCARNATION}", "<day>~<job>": r"\d{5}~[^~]+"},
+    "attempts": {
+        "<day>~<incarnation>": rf"\d{{5}}~{_INCARNATION}",
+        "<day>~<job>": r"\d{5}~[^~]+",
+        "<day>": r"\d{5}",
+        "<job>": "[^~]+",
+    },
     "blobs": {"!": "!", "<hash of name>": _DIGEST, "<shard>": "[0-9a-f]{2}"},
     "events": {
         "!": "!",

@@ -81,6 +81,19 @@ export interface Job {
   insight?: JobStatistics | null;
   /** The cost of the last read of its task list. */
   taskRead?: { seconds: number; requests: number; pages: number } | null;
+  efficiency?: JobEfficiency | null;
+}
+
+/** Used shares of what slots offer; null where they aren't known, or too few runs were measured. */
+export interface UsedShares {
+  cpu: number | null;
+  memory: number | null;
+  gpu: number | null;
+}
+
+export interface JobEfficiency extends UsedShares {
+  measuredRuns: number;
+  asOf: string | null;
 }
 
 /** In seconds, exact within the relative error. */

@@ -17,6 +17,7 @@ import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
+import { EFFICIENCY_HEADING, EfficiencyCell } from "./EfficiencyCell.tsx";
 import { type JobFilters, passes } from "./filters.ts";
 import { byUrgency } from "./order.ts";
 
@@ -95,6 +96,7 @@ function JobTable({ jobs, showAccount }: { jobs: Job[]; showAccount: boolean }) 
           ))}
           <ColumnHeader kind="number">Total</ColumnHeader>
           <ColumnHeader kind="number">{COST_HEADING}</ColumnHeader>
+          <ColumnHeader kind="number">{EFFICIENCY_HEADING}</ColumnHeader>
           <ColumnHeader>Confidence</ColumnHeader>
           <ColumnHeader kind="number">Checked</ColumnHeader>
         </tr>
@@ -164,6 +166,7 @@ function JobRow({ job, showAccount, total }: RowProps) {
         <Figure value={counts?.total} />
       </td>
       <CostCell total={total} />
+      <EfficiencyCell efficiency={job.efficiency ?? null} />
       <td role="cell" class="verdict">
         <VerdictBadge verdict={job.verdict} />
       </td>

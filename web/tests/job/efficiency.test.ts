@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { enoughText, figureText, groupText, knownText, measuredText, usedText } from "../../src/job/efficiency/figures.ts";
+import { enoughText, figureText, groupText, knownText, measuredText, noteText, usedText } from "../../src/job/efficiency/figures.ts";
 import type { Efficiency, Figure, TaskGroup } from "../../src/job/efficiency/model.ts";
 
 const GIB = 2 ** 30;
@@ -31,6 +31,7 @@ const EFFICIENCY: Efficiency = {
   enoughOfAll: 5,
   currency: "USD",
   cost: null,
+  usedShares: { cpu: 0.23, memory: null, gpu: null },
   groups: [GROUP],
   findings: [],
   reason: null,
@@ -68,6 +69,9 @@ test("the rule says how many runs are enough", () => {
 
 test("how many runs were measured stands beside the completed tasks", () => {
   assert.equal(measuredText(EFFICIENCY), "24 measured runs, 30 completed tasks");
+  assert.equal(noteText(EFFICIENCY), "CPU 23% used, 24 measured runs, 30 completed tasks");
+  const unknown = { cpu: null, memory: null, gpu: null };
+  assert.equal(noteText({ ...EFFICIENCY, usedShares: unknown }), measuredText(EFFICIENCY));
   assert.equal(measuredText({ ...EFFICIENCY, completedTasks: null }), "24 measured runs");
   assert.equal(knownText(MEMORY, GROUP), "");
   assert.equal(knownText({ ...MEMORY, count: 20 }, GROUP), "of 20 runs");

@@ -13,7 +13,7 @@ import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
-import { enoughText, figureText, groupText, knownText, labelOf, measuredText, usedText } from "./figures.ts";
+import { enoughText, figureText, groupText, knownText, labelOf, noteText, usedText } from "./figures.ts";
 import type { Efficiency, EfficiencyFinding, Extreme, Figure, TaskGroup } from "./model.ts";
 import { WhatIfForm } from "./WhatIfForm.tsx";
 
@@ -36,7 +36,7 @@ export function EfficiencySection({ view }: { view: JobView }) {
   });
   const note = polled.value && polled.value.runs > 0 && (
     <>
-      {measuredText(polled.value)}, as of <Age at={polled.value.asOf} />
+      {noteText(polled.value)}, as of <Age at={polled.value.asOf} />
     </>
   );
   const actions = polled.value && polled.value.runs > 0 && (

@@ -2,6 +2,7 @@
 
 import { formatSeconds } from "../../format/durations.ts";
 import { formatCount, formatShare, plural } from "../../format/numbers.ts";
+import { sharesText } from "../../format/shares.ts";
 import { valueText } from "../../telemetry/series/units.ts";
 import type { Efficiency, Figure, FigureName, RunResult, TaskGroup } from "./model.ts";
 
@@ -54,6 +55,12 @@ export function enoughText({ enoughRuns, enoughOfAll }: Efficiency): string {
 export function measuredText({ runs, completedTasks }: Efficiency): string {
   const measured = plural(runs, "measured run");
   return completedTasks === null ? measured : `${measured}, ${plural(completedTasks, "completed task")}`;
+}
+
+/** "CPU 23%, memory 13% used, 24 measured runs, 30 completed tasks". */
+export function noteText(efficiency: Efficiency): string {
+  const shares = sharesText(efficiency.usedShares);
+  return shares ? `${shares} used, ${measuredText(efficiency)}` : measuredText(efficiency);
 }
 
 /** "of 20 runs" where a figure isn't known for all of a group; else "". */

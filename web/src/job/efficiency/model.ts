@@ -1,5 +1,6 @@
 // The JSON of a job's efficiency. Every string comes from outside and is only shown as text.
 
+import type { UsedShares } from "../../api/model.ts";
 import type { Finding } from "../../ui/findings/model.ts";
 
 export type FigureName = "duration" | "cores" | "memory" | "diskRate" | "threads" | "gpus" | "gpuMemory";
@@ -54,6 +55,7 @@ export interface Efficiency {
   enoughOfAll: number;
   currency: string;
   cost: number | null;
+  usedShares: UsedShares;
   groups: TaskGroup[];
   findings: EfficiencyFinding[];
   /** A sentence why nothing is said of offers. */

@@ -1,0 +1,46 @@
+"""Used shares of jobs' measured runs in lists, tables and metrics: from digests, which housekeeping makes."""
+
+import pytest
+from azure.storage.blob.aio import ContainerClient
+
+from tests.functions.conftest import World
+from tests.functions.efficiency.measured_world import TASKS, staged, written
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_lists_tables_and_metrics_have_the_used_shares_of_the_last_digest(
+    world: World, container: ContainerClient
+) -> None:
+    tasks = await staged(world, "digested", 5)
+    await written(world, container, "digested", tasks, cores=1.0, memory=4.0)
+    path = "accounts/demo/jobs/digested"
+    assert (await world.get(path)).body["efficiency"] is None
+    await world.app.fire("housekeeping")
+    found = (await world.get(path)).body["efficiency"]
+    assert (found["measuredRuns"], found["cpu"], found["memory"], found["gpu"]) == (TASKS, 0.25, 0.25, None)
+    assert found["asOf"] == (await world.get(f"{path}/efficiency")).body["asOf"]
+    shares = (await world.get(f"{path}/efficiency")).body["usedShares"]
+    assert shares == {"cpu": 0.25, "memory": 0.25, "gpu": None}
+    (listed,) = (await world.get("accounts/demo/jobs?prefix=digested")).body["value"]
+    assert listed["efficiency"] == found
+    header, row = (await world.get("accounts/demo/jobs?prefix=digested&format=csv")).body.splitlines()
+    columns = dict(zip(header.split(","), row.split(","), strict=False))
+    assert columns["id"] == "digested"
+    assert header.endswith("efficiency.measuredRuns,efficiency.asOf,efficiency.cpu,efficiency.memory,efficiency.gpu")
+    assert row.endswith(",0.25,0.25,")
+    text = (await world.get("metrics")).body
+    assert f'azbatch_job_measured_runs{{account="demo",job="digested"}} {float(TASKS)}' in text
+    assert 'azbatch_job_efficiency_ratio{account="demo",job="digested",resource="memory"} 0.25' in text
+    await world.poll()
+    assert (await world.get(path)).body["efficiency"] == found
+
+
+async def test_of_too_few_runs_nothing_but_their_number_is_said(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, "few", 6)
+    await written(world, container, "few", tasks[:7], cores=1.0, memory=4.0)
+    await world.app.fire("housekeeping")
+    found = (await world.get("accounts/demo/jobs/few")).body["efficiency"]
+    assert (found["measuredRuns"], found["cpu"], found["memory"]) == (7, None, None)
+    shares = (await world.get("accounts/demo/jobs/few/efficiency")).body["usedShares"]
+    assert shares == {"cpu": None, "memory": None, "gpu": None}
