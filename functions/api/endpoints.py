@@ -65,6 +65,7 @@ ENDPOINTS = (
     Endpoint("efficiency.job_what_if", "get_job_what_if", "GET", f"{JOB}/whatif"),
     Endpoint("pools.pool_queue", "get_pool_queue", "GET", f"{POOL}/queue"),
     Endpoint("pools.pool_startup", "get_pool_startup", "GET", f"{POOL}/startup"),
+    Endpoint("efficiency.account_efficiency", "get_account_efficiency", "GET", f"{ACCOUNT}/efficiency"),
     Endpoint("cost.pool_cost", "get_pool_cost", "GET", f"{POOL}/cost"),
     Endpoint("pools.pool_agent", "get_pool_agent", "GET", f"{POOL}/agent"),
     Endpoint("pools.pool_agent", "list_agent_nodes", "GET", f"{POOL}/agent/nodes"),

@@ -26,6 +26,7 @@ from shared.services.cost.schedule_costs import ScheduleCostQueries
 from shared.services.cost.todays_costs import TodaysCosts
 from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.cost.waste_queries import WasteQueries
+from shared.services.efficiency.account_efficiency import AccountEfficiencyQueries
 from shared.services.efficiency.efficiency_digests import EfficiencyDigests
 from shared.services.efficiency.efficiency_queries import EfficiencyQueries
 from shared.services.efficiency.job_contexts import JobContextReader
@@ -101,6 +102,7 @@ class Services:
     waste: WasteQueries
     efficiency: EfficiencyQueries
     what_if: WhatIfQueries
+    account_efficiency: AccountEfficiencyQueries
     schedules: ScheduleQueries
     registry: Registry
     housekeeping: HousekeepingService
@@ -171,7 +173,7 @@ async def open_services(settings: Settings) -> Services:
     )
     contexts = JobContextReader(events, NodeFigureReader(pools, parts.ingestion.pool_telemetry))
     efficiency = EfficiencyQueries(costs, tasks, stores.pools, parts.ingestion.attempts, contexts)
-    digests = EfficiencyDigests(queries, efficiency, stores.jobs, records, parts.ingestion.day_use)
+    digests = EfficiencyDigests(queries, efficiency, price_queries, stores.jobs, records, parts.ingestion.day_use)
     return Services(
         polling=polling,
         queries=queries,
@@ -198,6 +200,9 @@ async def open_services(settings: Settings) -> Services:
         waste=WasteQueries(registry, stores, price_queries, pool_histories),
         efficiency=efficiency,
         what_if=WhatIfQueries(queries, ReplayEvidence(walk, stores, price_queries, parts.ingestion.attempts)),
+        account_efficiency=AccountEfficiencyQueries(
+            registry, stores.usage_days, parts.ingestion.day_use, price_queries, settings.cost_labels
+        ),
         schedules=schedules,
         registry=registry,
         housekeeping=HousekeepingService(

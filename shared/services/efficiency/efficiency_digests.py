@@ -18,8 +18,9 @@ from shared.domain.efficiency.used_shares import used_shares
 from shared.domain.jobs.job_efficiency import JobEfficiency
 from shared.errors import CacheConflictError, NotFoundError, UnreadableError
 from shared.log import logger
-from shared.services.efficiency.efficiency_queries import EfficiencyQueries, EfficiencyReport
+from shared.services.efficiency.efficiency_queries import AccountPrices, EfficiencyQueries, EfficiencyReport
 from shared.services.jobs.job_records import JobRecords
+from shared.services.prices.price_queries import PriceQueries
 from shared.services.queries.queries import Queries
 from shared.stores.jobs.jobs import JobStore
 from shared.stores.telemetry.day_use import ChangedJob, DayUseStore
@@ -41,6 +42,7 @@ class _Found:
 class EfficiencyDigests:
     queries: Queries
     efficiency: EfficiencyQueries
+    prices: PriceQueries
     jobs: JobStore
     records: JobRecords
     store: DayUseStore
@@ -51,11 +53,14 @@ class EfficiencyDigests:
         Raises StorageError.
         """
         changed = (await self.store.changed(account.key))[:_MAX_JOBS]
+        if not changed:
+            return
         found, turns = _Found(), asyncio.Semaphore(_AT_ONCE)
+        prices = AccountPrices(await self.prices.table(account), self.prices.region_of(account))
 
         async def digested(one: ChangedJob) -> None:
             async with turns:
-                await self._digested(account, one, found)
+                await self._digested(account, one, prices, found)
 
         await asyncio.gather(*map(digested, changed))
         for day, jobs in sorted(found.days.items()):
@@ -66,11 +71,11 @@ class EfficiencyDigests:
                 await self.store.forget(account.key, one)
         _LOG.info("Efficiency of %s: %d jobs with new runs.", account.id, len(found.done))
 
-    async def _digested(self, account: Account, changed: ChangedJob, found: _Found) -> None:
+    async def _digested(self, account: Account, changed: ChangedJob, prices: AccountPrices, found: _Found) -> None:
         """Makes the digest of a job. One that can't be read now, or is being written, stays noted."""
         try:
             report = await self.queries.job(account.id, changed.key)
-            made = await self.efficiency.of_share(report)
+            made = await self.efficiency.of_share(report, prices)
             await self._save(account, changed.key, report.job.facts.creation_time, _of_job(made))
         except NotFoundError:  # a task wrote the record, or the job is long deleted
             found.done.append(changed)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import NamedTuple
 
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
@@ -23,6 +24,8 @@ from shared.domain.findings.finding import Finding
 from shared.domain.pools.cores import vcpus_in_pool
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.prices.pool_prices import hourly_prices
+from shared.domain.prices.price_keys import Priority
+from shared.domain.prices.price_table import PriceTable
 from shared.domain.reports.reports import JobReport
 from shared.errors import UnreadableError
 from shared.services.cost.cost_queries import CostQueries, JobCostReport
@@ -40,6 +43,13 @@ _TOO_MANY = (
     " so they are looked up task by task."
 )
 _NO_SLOTS = "How many slots the tasks require isn't the same for all of them, or isn't known."
+
+
+class AccountPrices(NamedTuple):
+    """The prices that count for an account, and its region, None where it isn't known."""
+
+    table: PriceTable
+    region: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +126,15 @@ class EfficiencyQueries:
     async def of_job(self, account_id: str, job_id: str) -> EfficiencyReport:
         """Returns a job's efficiency since its creation. Raises NotFoundError, CacheConflictError, StorageError."""
         cost = await self._costs.of_job(account_id, job_id, "none", dearest=False)
-        return await self._judged(await self._measured(cost.report, cost.currency, _held(cost)), cost)
+        measured = await self._measured(cost.report, cost.currency, _held(cost))
+        return await self._judged(measured, AccountPrices(cost.prices, cost.region), cost)
 
-    async def of_share(self, report: JobReport) -> EfficiencyReport:
-        """Returns a job's efficiency with amounts as shares of its money, by its runs and slots alone.
+    async def of_share(self, report: JobReport, prices: AccountPrices) -> EfficiencyReport:
+        """Returns a job's efficiency with amounts as shares of its money, by runs, slots and prices alone.
 
         Raises CacheConflictError, StorageError.
         """
-        return await self._judged(await self._measured(report, "", Decimal(1)))
+        return await self._judged(await self._measured(report, "", Decimal(1)), prices)
 
     async def _measured(self, report: JobReport, currency: str, cost: Decimal | None) -> EfficiencyReport:
         """Returns what was measured of a job, before anything is concluded."""
@@ -137,10 +148,12 @@ class EfficiencyQueries:
             days=measured.days,
         )
 
-    async def _judged(self, found: EfficiencyReport, costs: JobCostReport | None = None) -> EfficiencyReport:
+    async def _judged(
+        self, found: EfficiencyReport, prices: AccountPrices, costs: JobCostReport | None = None
+    ) -> EfficiencyReport:
         """Returns the report with offers and findings, or a reason why there are none.
 
-        Without costs the findings rest on runs and slots alone.
+        Without costs the findings rest on runs, slots and prices alone.
         """
         sizes = by_vm_size(found.groups)
         if not sizes:
@@ -163,7 +176,8 @@ class EfficiencyQueries:
         if len(sizes) == 1 and context.nodes:
             offer = offers[most]
             offers[most] = replace(offer, node=offer.node.with_memory(context.nodes.memory))
-        hourly = _hourly(costs, facts, found.as_of, offers) if found.as_of else {}
+        is_spot = costs.use.spot.held > costs.use.dedicated.held if costs else not _has_dedicated(facts)
+        hourly = _hourly(prices, facts, found.as_of, offers, is_spot=is_spot) if found.as_of else {}
         findings = list[Finding]()
         for size, offer in offers.items():
             cost = found.cost * _run_time(sizes[size]) / run if found.cost and run else None
@@ -212,11 +226,17 @@ def _run_time(group: TaskGroup) -> int:
     return durations.values.sum if durations else 0
 
 
-def _hourly(costs: JobCostReport, facts: PoolFacts, at: datetime, own: Iterable[str]) -> dict[str, Decimal]:
-    """Returns the known hourly prices of the job's and all advised VM sizes, of the kind of node that it used most."""
-    is_spot = costs.use.spot.held > costs.use.dedicated.held
+def _has_dedicated(facts: PoolFacts) -> bool:
+    return bool(facts.dedicated.current or facts.dedicated.target)
+
+
+def _hourly(
+    prices: AccountPrices, facts: PoolFacts, at: datetime, own: Iterable[str], *, is_spot: bool
+) -> dict[str, Decimal]:
+    """Returns the known hourly prices of the job's and all advised VM sizes, of one kind of node."""
     sizes = {*own, *(node.vm_size for node in advised_nodes())}
-    return hourly_prices(costs.prices, facts, costs.region, "spot" if is_spot else "dedicated", sizes=sizes, at=at)
+    priority: Priority = "spot" if is_spot else "dedicated"
+    return hourly_prices(prices.table, facts, prices.region, priority, sizes=sizes, at=at)
 
 
 def _held(cost: JobCostReport) -> Decimal | None:

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 from tests.e2e.canned.canned_agent import agent_offer, counts, selected
+from tests.e2e.canned.canned_efficiency import account_efficiency
 from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
 from tests.e2e.canned.canned_queue import queue
 from tests.e2e.canned.canned_startup import start_up
@@ -70,6 +71,7 @@ class Canned:
     retirements: list[dict[str, Any]] = field(default_factory=list)
     unknown_images: list[dict[str, Any]] = field(default_factory=list)
     costs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    efficiency: dict[str, Any] = field(default_factory=account_efficiency)
     quotas: dict[str, Any] = field(default_factory=dict)
     ingestion: dict[str, Any] | None = None
     broken: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -176,6 +178,7 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
         "pools": pools_answer,
         "jobschedules": _schedules,
         "cost": _costs,
+        "efficiency": lambda canned, *_: (200, canned.efficiency),
         "quotas": _quotas,
         "telemetry": _account_telemetry,
         **_EVENT_PARTS,

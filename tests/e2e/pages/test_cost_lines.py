@@ -62,7 +62,11 @@ def test_lists_without_costs_have_dashes_and_no_error(page: Page, costs: Canned)
 @pytest.mark.parametrize("view", ["", "?view=pools"])
 def test_lists_with_costs_fit_on_a_phone_and_a_laptop(page: Page, costs: Canned, view: str) -> None:
     many = counts(active=20_000, preparing=120, running=1_450, succeeded=118_000, failed=1_600)
-    wide: dict[str, Any] = {"taskCounts": many, "displayName": "Hyperparameter sweep of a model", "poolId": "genomics-e8s-spot"}
+    wide: dict[str, Any] = {
+        "taskCounts": many,
+        "displayName": "Hyperparameter sweep of a model",
+        "poolId": "genomics-e8s-spot",
+    }
     wide["efficiency"] = {"measuredRuns": 118_000, "asOf": None, "cpu": 0.994, "memory": 0.125, "gpu": 0.5}
     costs.jobs["demo"][0] |= wide | {"state": "completed"}
     for width in (360, 1280, 1440):

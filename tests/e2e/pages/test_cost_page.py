@@ -124,6 +124,18 @@ def test_of_many_findings_on_waste_the_dearest_come_first_and_others_on_demand(p
     expect(page.get_by_text("This page doesn't load all findings; the API lists them page by page.")).to_be_visible()
 
 
+def test_efficiency_by_group_and_the_most_rewarding_changes_are_shown(page: Page, costs: Canned) -> None:
+    show(page, costs)
+    expect(page.get_by_role("region", name="Efficiency by prefix of job ids")).to_be_visible()
+    rows = page.get_by_test_id("efficiency-groups").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first.locator("td")).to_contain_text(["3", "1,200", "CPU 24%, memory 12%", "$840.50", "$120.25"])
+    expect(rows.last).to_contain_text("too few or unknown")
+    saving = page.get_by_test_id("savings").locator("li")
+    expect(saving).to_contain_text("$533.30 of $800.00")
+    expect(saving.get_by_role("link", name="render-7")).to_have_attribute("href", "?account=demo&job=render-7")
+
+
 def _budget(name: str, **changes: Any) -> dict[str, Any]:
     return {
         "name": name, "scope": "account", "target": None, "amount": 75, "currency": "USD", "state": "willExceed",

@@ -51,6 +51,7 @@ CASES = {
     "get_account_cost": ["accounts/{account}/cost"],
     "get_job_cost": [f"{_JOB}/cost"],
     "list_quotas": ["accounts/{account}/quotas", "accounts/{account}/quotas?format=csv"],
+    "get_account_efficiency": ["accounts/{account}/efficiency", "accounts/{account}/efficiency?format=csv"],
     "get_job_efficiency": [f"{_JOB}/efficiency", f"{_JOB}/efficiency?format=csv"],
     "get_job_what_if": [f"{_JOB}/whatif", f"{_JOB}/whatif?format=csv"],
     "list_waste": ["accounts/{account}/cost/waste", "accounts/{account}/cost/waste?format=csv"],

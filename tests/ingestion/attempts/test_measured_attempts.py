@@ -125,12 +125,12 @@ async def test_jobs_with_new_runs_are_noted_once_an_hour_until_the_note_is_follo
         await host.run()
         return [(one.key, one.hour) for one in await stores.day_use.changed(account)]
 
-    hour = SECONDS // 3600
+    hour = to_milliseconds(rig.clock.time) // 3_600_000
     assert await noted(*runs_of(1, 2), *runs_of(2, 1, job="other"), job="one") == [("job", hour), ("other", hour)]
     (first, _) = await stores.day_use.changed(account)
     assert await noted(*runs_of(3, 1), job="two") == [("job", hour), ("other", hour)]
     assert await stores.day_use.changed(account) == [first, _]
-    rig.clock.time = NOON + timedelta(hours=1)
+    rig.clock.time += timedelta(hours=1)
     assert await noted(*runs_of(4, 1), job="three") == [("other", hour), ("job", hour + 1)]
     await stores.day_use.forget(account, first)
     assert len(await stores.day_use.changed(account)) == 2

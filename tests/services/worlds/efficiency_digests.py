@@ -29,10 +29,9 @@ def digests_of(
     leaves = LeafReader(queries, stores.cache)
     pools = PoolQueries(registry, stores, Announcements(registry, stores.images, ()))
     usage = UsageQueries(registry, pools, stores.nodes)
-    costs = CostQueries(
-        registry, queries, usage, stores.usage_days, PriceQueries(registry, stores, prices), leaves=leaves
-    )
+    found = PriceQueries(registry, stores, prices)
+    costs = CostQueries(registry, queries, usage, stores.usage_days, found, leaves=leaves)
     events = EventQueries(registry, ingestion, container=None, retention=timedelta(days=90))
     contexts = JobContextReader(events, NodeFigureReader(pools, ingestion.pool_telemetry))
     efficiency = EfficiencyQueries(costs, TaskQueries(leaves), stores.pools, ingestion.attempts, contexts)
-    return EfficiencyDigests(queries, efficiency, stores.jobs, records, ingestion.day_use)
+    return EfficiencyDigests(queries, efficiency, found, stores.jobs, records, ingestion.day_use)

@@ -24,6 +24,7 @@ import { CostControls } from "./CostControls.tsx";
 import { CostPanel } from "./CostPanel.tsx";
 import { CostTile } from "./CostTile.tsx";
 import { pathOfCost, readCostView } from "./costView.ts";
+import { EfficiencyCard } from "./efficiency/EfficiencyCard.tsx";
 import { GroupTable } from "./GroupTable.tsx";
 import { UnpricedList } from "./UnpricedList.tsx";
 import { WasteFindings } from "./WasteFindings.tsx";
@@ -128,6 +129,7 @@ function Parts({ cost, bars, budget }: PartsProps) {
       <TitledCard title={`By ${noun}`} name="cost-by-group">
         <GroupTable cost={cost} />
       </TitledCard>
+      <EfficiencyCard account={cost.account} groupBy={cost.groupBy} from={cost.from} />
       <TitledCard title="Cores by day" name="cost-cores">
         <CorePanel cost={cost} />
       </TitledCard>
