@@ -26,6 +26,7 @@ from urllib.parse import quote
 from bench.parts.api_stage import LARGE, ROUND_SECONDS, SMALL, ApiStage, HistoryRows, api_stage
 from bench.parts.cost_days import DAYS, JOBS, POOLS, CostDays
 from bench.parts.load import Load, cpu_of, load, peak_of, size_of
+from bench.parts.measured_runs import cpu_anew, seed_runs
 from bench.report.command import bench_parser, show
 from bench.report.rows import row
 from shared.stores.tables.tables import Tables
@@ -39,6 +40,7 @@ _MAX = 2000
 _READS = 20
 _MEMORY = 400
 _MIN_RATE, _PAGE_CPU, _COST_REQUESTS = 0.5, 0.5, 10
+_EFFICIENCY_CPU, _LEAST_CPU = 1.0, 0.001
 _DAY = "history, 24 h"
 _NOTHING, _ONE_ROW = "a function that does nothing", "a function that reads a row"
 
@@ -89,7 +91,7 @@ async def measure(tasks: int) -> list[dict[str, Any]]:
             _ONE_ROW: await _measured(f"{stage.bare}/row?partition=demo&row={SMALL}", stage.bare_pid, _ONE_ROW),
         }
         found = {name: await _asked(stage, name, path) for name, path in _questions()}
-        costs = await _costs(stage)
+        costs = [*await _costs(stage), *await _efficiency(stage, tasks)]
         polled = await _polled(stage)
     peak = row("peak memory of the functions host, first read of the job", memory, "MB", bar=_MEMORY)
     return [
@@ -140,6 +142,24 @@ async def _costs(stage: ApiStage) -> list[dict[str, Any]]:
         rows.append(row(f"{name}, computed anew: p50", 1e3 * anew.quantile(0.5), "ms"))
         rows.append(row(f"{name}, computed anew", anew.cpu, "s CPU"))
     return rows
+
+
+async def _efficiency(stage: ApiStage, tasks: int) -> list[dict[str, Any]]:
+    """Seeds a measured run of each task; returns rows about their efficiency beside a function of as many bytes."""
+    tables = Tables.connect(connection_string=stage.storage, endpoint=None, credential=None, prefix="")
+    try:
+        await seed_runs(tables, LARGE, tasks)
+    finally:
+        await tables.close()
+    url = f"{stage.api}/accounts/demo/jobs/{LARGE}/efficiency"
+    size = await size_of(url)
+    other = await cpu_anew(f"{stage.bare}/bytes?count={size}", stage.bare_pid)
+    name, bare = f"efficiency of {tasks:,} measured tasks", f"a function that answers {size / 1e3:.0f} kB"
+    ours = await cpu_anew(url, stage.api_pid)
+    return [
+        row(f"{name}: CPU of an answer", ours, "s", other=(max(other, _LEAST_CPU), bare)),
+        row(f"{name}: CPU of an answer, alone", ours, "s CPU", bar=_EFFICIENCY_CPU),
+    ]
 
 
 def _questions() -> Iterator[tuple[str, str]]:
