@@ -63,12 +63,15 @@ def with_pool(workload: Workload, *, start_up: int, is_packed: bool) -> Workload
 def _in_order(tasks: Sequence[Task]) -> list[Task]:
     """Returns tasks in the order in which they were taken: by creation, then by id if starts follow ids, else by start.
 
-    Ids are the better sign: clocks of nodes differ, and the first start of a task that ran again isn't known.
+    Ids are the better sign: clocks of nodes differ, and the first start of a task that ran again isn't known. Tasks of
+    different widths overtake each other, so starts are compared among those of one width.
     """
     by_id = sorted(tasks, key=lambda task: (task.creation, _natural(task.id)))
-    pairs = list(pairwise(by_id))
+    pairs = list(pairwise(sorted(by_id, key=lambda task: task.slots)))
     against = sum(
-        one.creation == other.creation and _first_start(other) < _first_start(one) - 2 * _CLOCKS for one, other in pairs
+        (one.creation, one.slots) == (other.creation, other.slots)
+        and _first_start(other) < _first_start(one) - 2 * _CLOCKS
+        for one, other in pairs
     )
     if against <= _MAX_AGAINST * len(pairs):
         return by_id

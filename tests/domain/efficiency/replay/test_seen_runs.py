@@ -97,3 +97,10 @@ def test_tasks_are_in_the_order_of_ids_where_starts_follow_these() -> None:
     found = workload_of(against, total=8, slots=1)
     assert found
     assert [one.duration // SECOND for one in found.tasks] == [60 + number for number in range(8)]
+
+
+def test_wide_tasks_that_started_later_keep_their_place() -> None:
+    runs = [task(f"{at}", 70 * at if at % 2 else 900 + at, 2000 + at, slots=1 + (at + 1) % 2) for at in range(10)]
+    found = workload_of(runs, total=10, slots=4)
+    assert found
+    assert [one.slots for one in found.tasks] == [2, 1] * 5
