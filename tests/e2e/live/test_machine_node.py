@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 from azure.batch import models
@@ -125,12 +127,20 @@ def _names_of(demo: Stack) -> set[str]:
 
 
 def _ended_attempts(demo: Stack) -> list[dict[str, Any]]:
-    """Returns what ended tasks of the pool's jobs used, where the agent recorded it."""
+    """Returns what ended tasks of the pool's jobs used, where the agent recorded it; the demo also deletes jobs."""
     jobs = [one for one, job in demo.jobs().items() if job["poolId"] == _POOL]
     found = []
-    for job in jobs:
-        for task in demo.get(f"{_ACCOUNT}/jobs/{job}/tasks?state=completed&orderby=startTime%20desc&maxpagesize=5")[
-            "value"
-        ]:
-            found += demo.get(f"{_ACCOUNT}/jobs/{job}/tasks/{task['id']}/telemetry")["endedAttempts"]
+    for path in (f"{_ACCOUNT}/jobs/{job}/tasks" for job in jobs):
+        with _unless_deleted():
+            for task in demo.get(f"{path}?state=completed&orderby=startTime%20desc&maxpagesize=5")["value"]:
+                found += demo.get(f"{path}/{task['id']}/telemetry")["endedAttempts"]
     return found
+
+
+@contextmanager
+def _unless_deleted() -> Iterator[None]:
+    try:
+        yield
+    except HTTPError as error:
+        if error.code != HTTPStatus.NOT_FOUND:
+            raise

@@ -28,7 +28,7 @@ async def test_work_lost_on_spot_nodes_is_named_with_its_share(
     await add_tasks(world.batch, 12, job="taken", command="sleep 900", prefix="frame")
     name = os.environ["RESOURCE_LOG_CONTAINER"]
     async with LogWriter(world.emulator, azurite.connection_string, name) as writer:
-        for mean_life in [800.0] * 40 + [0.0] * 45:
+        for mean_life in [300.0] * 40 + [0.0] * 45:
             monkeypatch.setattr(world.emulator.settings, "preemptionSeconds", mean_life)
             world.advance(120)
             await writer.flush()

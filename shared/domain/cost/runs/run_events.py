@@ -56,6 +56,7 @@ class RunEvents:
     names: dict[str, str] = field(default_factory=dict)
     deletions: defaultdict[str, list[Deletion]] = field(default_factory=lambda: defaultdict(list))
     count: int = 0
+    _nodes: dict[Node, Node] = field(default_factory=dict)
 
     def take(self, events: Iterable[BatchEvent]) -> None:
         """Adds those of the events that are about runs of tasks, or the end of a pool."""
@@ -66,7 +67,9 @@ class RunEvents:
             if step and event.job and event.task:
                 job = key_of(event.job)
                 self.names[job] = event.job
-                self.jobs[job][key_of(event.task)].append(_run_event(event, step))
+                one = _run_event(event, step)
+                node = self._nodes.setdefault(one.node, one.node)  # events of a node share it, in half the memory
+                self.jobs[job][key_of(event.task)].append(one._replace(node=node))
                 self.count += 1
 
     def has_since(self, job_key: str, moment: int) -> bool:
