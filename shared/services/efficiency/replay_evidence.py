@@ -1,6 +1,6 @@
 """Gathers from storage what a replay of a job needs: its ended tasks, its pool with nodes and prices, measured runs.
 
-Of large jobs some leaves are read, at equal distances, so an answer takes the same time whatever the number of tasks.
+Of large jobs some leaves are read, at equal distances, so an answer takes the same time for any number of tasks.
 """
 
 from collections import Counter

@@ -230,7 +230,7 @@ def timelines(render: Canned) -> int:
 
 
 def pass_time(page: Page, seconds: int) -> None:
-    """Moves the page's clock on in steps, at each of which due timers run once; no frame between them is drawn."""
+    """Moves the page's clock on in steps and runs due timers once a step; no frame between steps is drawn."""
     for _ in range(seconds // 5):
         page.clock.fast_forward(5_000)
 

@@ -67,7 +67,7 @@ class FieldMapping:
 
     @property
     def is_of_ended_attempt(self) -> bool:
-        """Returns whether records are those of the ends of tasks' runs, each of which is a single one."""
+        """Returns whether records are those of ended runs of tasks: there is a single one for each run."""
         return any(column.series.name.startswith(ENDED_ATTEMPTS) for column in self.columns[:1])
 
     def __post_init__(self) -> None:
