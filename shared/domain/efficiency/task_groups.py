@@ -20,6 +20,8 @@ thousandths; peak bytes of GPU memory."""
 FIGURES: tuple[Figure, ...] = get_args(Figure.__value__)
 _UP_TO_DIGIT = re.compile(r"\D*")
 _SECOND = 1000
+_MAX_RATE = 1 << 53
+"""The sum of a thousand such rates, those of a blob, still has 64 bits."""
 
 
 class GroupKey(NamedTuple):
@@ -127,7 +129,9 @@ def _figures(attempt: MeasuredAttempt) -> dict[Figure, int | None]:
 
 
 def _rate(total: int | None, duration: int) -> int | None:
-    return None if total is None or not duration else round(total * _SECOND / duration)
+    """Returns an amount a second; None without a duration, and where a record claims more than can be added up."""
+    rate = None if total is None or not duration else round(total * _SECOND / duration)
+    return None if rate is None or rate > _MAX_RATE else rate
 
 
 def _are_many(keys: Iterable[GroupKey]) -> bool:

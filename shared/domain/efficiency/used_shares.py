@@ -9,6 +9,7 @@ from shared.domain.jobs.job_efficiency import JobEfficiency
 
 _THOUSAND, _DIGITS = 1000, 4
 _MILLISECONDS = 1000
+_MAX = 1 << 56  # records can claim any use; sums over a job's sizes still have 64 bits
 
 
 class UsedShare(NamedTuple):
@@ -77,5 +78,5 @@ def _share(group: TaskGroup, figure: Figure, known: Figure, offered: float, *, u
     values, all_values = group.figures.get(figure), group.figures.get(known)
     if all_values is None or not offered:
         return UsedShare()
-    used = values.used if values else 0
-    return UsedShare(used // (_MILLISECONDS * unit), round(offered * all_values.time) // (_MILLISECONDS * unit))
+    amounts = (values.used if values else 0, round(offered * all_values.time))
+    return UsedShare(*(min(one // (_MILLISECONDS * unit), _MAX) for one in amounts))

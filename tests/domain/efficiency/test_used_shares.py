@@ -1,8 +1,10 @@
 """What runs used of what their slots offer, in sums that add up, and a day's sums of many jobs."""
 
+import orjson
+
 from shared.domain.efficiency.day_use import MAX_JOBS, Advice, DayUse, JobUse, latest_advice
 from shared.domain.efficiency.offers import GIB, SlotOffer, node_offer
-from shared.domain.efficiency.task_groups import TaskGroup
+from shared.domain.efficiency.task_groups import GroupKey, TaskGroup, plain_groups
 from shared.domain.efficiency.used_shares import UsedShare, UsedShares, used_shares
 from shared.domain.jobs.job_efficiency import JobEfficiency
 from tests.domain.efficiency.measured_jobs import HOUR, run
@@ -33,6 +35,20 @@ def test_a_gpu_that_no_run_touched_was_offered_and_not_used() -> None:
     found = used_shares({size: TaskGroup.of([run(1), run(2, gpus=0.5)])}, {size: offer})
     assert found.gpu.share == 0.25
     assert used_shares({size: TaskGroup.of([run(1)])}, {size: offer}).gpu.share == 0
+
+
+def test_what_records_claim_beyond_sense_can_still_be_stored() -> None:
+    most = (1 << 53) - 1
+    claimed = [
+        run(at)._replace(duration=duration, cpu_time=2 * most, memory_peak=most, disk_bytes=2 * most, gpus=most)
+        for duration in (1, HOUR * 24 * 365 * 50)
+        for at in range(500)
+    ]
+    group = TaskGroup.of(claimed)
+    orjson.dumps(plain_groups({GroupKey("task-", SIZE): group}))
+    size = "standard_nc24ads_a100_v4"
+    found = used_shares({size: group}, {size: SlotOffer(node_offer(size, 24), 1, 1)})
+    orjson.dumps(DayUse({"a": JobUse("A", UsedShares.summed([found] * 100))}).plain())
 
 
 def test_of_too_few_runs_only_their_number_is_kept() -> None:

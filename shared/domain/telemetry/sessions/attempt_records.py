@@ -1,6 +1,7 @@
 """Records of the node agent at the end of a task's run: they become measured attempts, of bounded size.
 
-Everything in a record is untrusted: a task on the node can write one as well.
+Everything in a record is untrusted: a task on the node can write one as well. So a run must have ended by the time of
+its record, which ingestion compares with its own clock.
 """
 
 import math
@@ -13,9 +14,10 @@ from shared.domain.telemetry.records.metrics import Metric, Value
 _MEASUREMENT = "batchscope_task_attempt"
 _KIND = "task_kind"  # of tasks that Batch runs for jobs and nodes
 _MAX_JOB_KEY, _MAX_TASK, _MAX_SIZE = 256, 64, 64  # characters: longer than those of any job, and Batch's limit of tasks
-_MAX_SECONDS = 253_402_300_799  # 9999-12-31
+_CLOCK_JUMP = 3_600_000  # milliseconds by which a node's clock may have been set back during a run
 _MAX_WHOLE = 1 << 53
 _THOUSAND = 1000
+_MILLISECOND = 1_000_000  # nanoseconds
 
 
 class MeasuredAttempt(NamedTuple):
@@ -39,13 +41,17 @@ class MeasuredAttempt(NamedTuple):
 
 
 def attempt_of(metric: Metric, whose: Identity, vm_size: str) -> MeasuredAttempt | None:
-    """Returns the attempt of a record; None without job, task, start or duration, or of another kind of task."""
-    start = int(whose.attempt) if whose.attempt.isascii() and whose.attempt.isdigit() else _MAX_SECONDS
+    """Returns the attempt of a record; None without job, task, start or duration, or of another kind of task.
+
+    It is also None if the run ends after the time of its record.
+    """
+    is_start = whose.attempt.isascii() and whose.attempt.isdigit()
     duration = _scaled(metric.fields.get("duration"), _THOUSAND)
     is_named = 0 < len(key_of(whose.job)) <= _MAX_JOB_KEY and 0 < len(whose.task) <= _MAX_TASK
     if metric.name != _MEASUREMENT or metric.tags.get(_KIND) or not is_named or duration is None:
         return None
-    if start >= _MAX_SECONDS:
+    start = int(whose.attempt) if is_start else 0
+    if not is_start or metric.time is None or start * _THOUSAND + duration > metric.time // _MILLISECOND + _CLOCK_JUMP:
         return None
     return MeasuredAttempt(
         job=whose.job,

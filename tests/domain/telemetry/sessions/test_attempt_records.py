@@ -12,7 +12,8 @@ FIELDS: dict[str, Value] = {
     "duration": 2.5, "cpu_time_user": 1.25, "cpu_time_system": 0.5, "memory_peak": 7, "read_bytes": 5,
     "write_bytes": 6, "max_threads": 3, "gpu_usage": 150.0, "gpu_memory_peak": 9,
 }  # fmt: skip
-RECORD = Metric("batchscope_task_attempt", {"job_id": "Job"}, FIELDS, 1)
+SECOND = 10**9
+RECORD = Metric("batchscope_task_attempt", {"job_id": "Job"}, FIELDS, 1_700_000_003 * SECOND)
 
 
 def test_a_record_becomes_an_attempt_in_whole_units() -> None:
@@ -51,6 +52,21 @@ def test_a_figure_without_sense_is_unknown(value: Value) -> None:
     found = attempt_of(replace(RECORD, fields=FIELDS | {"memory_peak": value}), WHOSE, "")
     assert found
     assert found.memory_peak is None
+
+
+@pytest.mark.parametrize(
+    ("start", "duration"), [(1_700_003_605, 2.5), (1_700_000_000, 3605.0), (253_402_300_798, 1.0), (0, 1e11)]
+)
+def test_a_run_that_ends_after_the_time_of_its_record_is_none(start: int, duration: float) -> None:
+    whose = replace_attempt(str(start))
+    fields = FIELDS | {"duration": duration}
+    assert attempt_of(replace(RECORD, fields=fields), whose, "") is None
+    assert attempt_of(replace(RECORD, fields=FIELDS | {"duration": 3602.0}), WHOSE, "")
+    assert attempt_of(replace(RECORD, time=None), WHOSE, "") is None
+
+
+def replace_attempt(attempt: str) -> Identity:
+    return Identity("pool", "node", "Job", "Task", attempt)
 
 
 def test_other_records_and_tasks_of_the_platform_are_left_out() -> None:
