@@ -26,6 +26,12 @@ def span_text(span: timedelta) -> str:
     return amount(hours, "hour") if hours < _MAX_HOURS else amount(round(seconds / 86_400), "day")
 
 
+def number_text(number: float, unit: str = "") -> str:
+    """Returns a number with up to two decimals as text, say `1.33`, with a unit `1 GPU` or `1.5 GPUs`."""
+    shown = f"{round(number, 2):,g}"
+    return f"{shown} {unit}{'' if shown == '1' else 's'}" if unit else shown
+
+
 def percent_text(share: float) -> str:
     """Returns a share as text, say `12 %`."""
     return f"{round(100 * share)} %"

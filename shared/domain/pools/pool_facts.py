@@ -63,6 +63,11 @@ class PoolFacts:
         return self.dedicated.current + self.spot.current
 
     @property
+    def has_only_spot_nodes(self) -> bool:
+        """Whether it has or wishes for spot nodes, and for no dedicated ones."""
+        return bool(self.spot.current or self.spot.target) and not (self.dedicated.current or self.dedicated.target)
+
+    @property
     def lacking(self) -> int:
         """The number of nodes missing from the targets, as far as the service reports these."""
         return sum(max((size.target or 0) - size.current, 0) for size in (self.dedicated, self.spot))

@@ -46,14 +46,23 @@ class PoolEvidence:
     start_up: int
 
     def kinds(self, tasks: Sequence[Task]) -> Mapping[NodeKind, int]:
-        """Returns the nodes that ran some tasks by kind; those that are gone count as the pool's most frequent kind."""
-        is_dedicated = self.facts.dedicated.current + (self.facts.dedicated.target or 0) > 0
-        usual = NodeKind(self.facts.vm_size.lower(), dedicated=is_dedicated)
+        """Returns the nodes that ran some tasks by kind; those that are gone count as the most frequent kind there."""
         known = [self.stored.nodes.get(key_of(node)) for node in {task.node[1] for task in tasks}]
         kinds = Counter(NodeKind(node.vm_size.lower(), node.dedicated) if node else None for node in known)
         if gone := kinds.pop(None, 0):
-            kinds[max(kinds, key=lambda kind: kinds[kind]) if kinds else usual] += gone
+            kinds[max(kinds, key=lambda kind: kinds[kind]) if kinds else self._usual_kind] += gone
         return {kind: number for kind, number in kinds.items() if kind}
+
+    @property
+    def _usual_kind(self) -> NodeKind:
+        """The kind of node that the pool had for the longest time, as far as its ledger goes back, else has now."""
+        times, usage, size = Counter[NodeKind](), self.stored.usage, self.facts.vm_size
+        for amounts in usage.hours.values() if usage else ():
+            for kind, time in amounts.items():
+                times[NodeKind((kind.vm_size or size).lower(), kind.dedicated)] += time
+        if times:
+            return max(times, key=lambda kind: times[kind])
+        return NodeKind(size.lower(), not self.facts.has_only_spot_nodes)
 
     def hourly(self, kinds: Mapping[NodeKind, int], at: datetime) -> Decimal | NoPriceReason:
         """Returns the mean price of a node's hour, or why there is none."""

@@ -10,12 +10,13 @@ from shared.domain.core.amounts import amount
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.cost.usage_days import NodeKind
 from shared.domain.efficiency.offers import SlotOffer, node_offer
-from shared.domain.efficiency.replay.durations import lacking_memory, stretch_of
+from shared.domain.efficiency.replay.durations import lacking_gpus, lacking_memory, stretch_of
 from shared.domain.efficiency.replay.estimates import Estimate, estimate_of
+from shared.domain.efficiency.replay.interruption_rates import rate_among
 from shared.domain.efficiency.replay.plans import Scenario
 from shared.domain.efficiency.replay.seen_runs import workload_of
-from shared.domain.efficiency.replay.workloads import InterruptionRate, Workload
-from shared.domain.efficiency.task_groups import TaskGroup
+from shared.domain.efficiency.replay.workloads import Workload
+from shared.domain.efficiency.task_groups import Figure, TaskGroup
 from shared.domain.pools.cores import vcpus_in_pool
 from shared.domain.prices.price_keys import NO_PRICE
 from shared.domain.reports.reports import JobReport
@@ -156,14 +157,13 @@ def _answer(basis: _Basis, wanted: WhatIf) -> WhatIfReport:
         text = f"Some tasks require {workload.widest} slots, more than the {slots} of a node: they would never run."
         raise WhatIfError(text, target="slots")
     was, will = basis.offer(basis.vm_size, basis.pool.facts.slots_per_node), basis.offer(vm_size, slots)
-    cores, peak = _figures(group)
+    cores, peak, gpus = _figures(group)
     stretch = stretch_of(cores, was, will)
     before = _scenario(basis, WhatIf(), 1.0)
     asked = before if wanted == WhatIf() else _scenario(basis, wanted, stretch.factor)
     misfit = abs(workload.end / before.estimate.end.expected - 1) if before.estimate else 0.0
     notes = [_ALONE, stretch.assumption, *_notes(basis, asked, misfit)]
-    if lacking := lacking_memory(peak, will):
-        notes.append(lacking)
+    notes += filter(None, (lacking_memory(peak, will), lacking_gpus(gpus, was, will)))
     return WhatIfReport(
         report=basis.report,
         currency=basis.pool.prices.currency,
@@ -191,7 +191,9 @@ def _scenario(basis: _Basis, wanted: WhatIf, factor: float) -> ScenarioReport:
     dedicated = {kind.dedicated for kind in kinds}
     spot = None if len(dedicated) > 1 else not dedicated.pop()
     nodes, slots = wanted.nodes or basis.workload.nodes, wanted.slots or pool.facts.slots_per_node
-    scenario = Scenario(nodes, slots, factor, InterruptionRate() if spot is False else pool.interruptions)
+    spot_nodes = sum(number for kind, number in kinds.items() if not kind.dedicated)
+    interruptions = rate_among(pool.interruptions, spot_nodes, sum(kinds.values()))
+    scenario = Scenario(nodes, slots, factor, interruptions)
     seed = f"{basis.report.job.key}/{nodes}/{slots}/{vm_size}/{spot}"
     price = pool.hourly(kinds, basis.begin)
     return ScenarioReport(
@@ -205,10 +207,15 @@ def _scenario(basis: _Basis, wanted: WhatIf, factor: float) -> ScenarioReport:
     )
 
 
-def _figures(group: TaskGroup | None) -> tuple[float | None, float | None]:
-    """Returns the vCPUs that measured runs keep busy, and the highest peak of memory; None where it isn't measured."""
-    cores, memory = (group.figures.get(name) if group else None for name in ("cores", "memory"))
-    return cores.mean / 1000 if cores else None, float(memory.highest.value) if memory else None
+def _figures(group: TaskGroup | None) -> tuple[float | None, float | None, float | None]:
+    """Returns the vCPUs that measured runs keep busy, the highest peak of memory, and of GPUs; None if not measured."""
+    names: tuple[Figure, ...] = ("cores", "memory", "gpus")
+    cores, memory, gpus = (group.figures.get(name) if group else None for name in names)
+    return (
+        cores.mean / 1000 if cores else None,
+        float(memory.highest.value) if memory else None,
+        gpus.highest.value / 1000 if gpus else None,
+    )
 
 
 def _notes(basis: _Basis, asked: ScenarioReport, misfit: float) -> list[str]:

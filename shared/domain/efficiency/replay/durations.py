@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from shared.domain.efficiency.offers import SlotOffer
+from shared.domain.efficiency.texts import number_text
 
 CPU_BOUND = 0.8
 """From this share of their slots' vCPUs on, tasks run faster on more of them."""
@@ -39,6 +40,15 @@ def stretch_of(cores: float | None, was: SlotOffer, will: SlotOffer) -> Stretch:
         f"{will.tasks} runs on a node need {needed:.2g} of its {after} vCPUs, so they take {factor:.2f} times as long."
     )
     return Stretch(factor, text)
+
+
+def lacking_gpus(gpus: float | None, was: SlotOffer, will: SlotOffer) -> str | None:
+    """Returns a sentence where runs used GPUs, and the slots of another VM size offer fewer; None elsewhere."""
+    if not gpus or was.node.vm_size == will.node.vm_size or will.gpus >= was.gpus:
+        return None
+    offered = f"{number_text(will.gpus, 'GPU')} to a task" if will.gpus else "none"
+    text = f"Runs used GPUs, and {will.node.vm_size} offers {offered}"
+    return f"{text}: they may fail or take longer, which no replay shows."
 
 
 def lacking_memory(peak: float | None, will: SlotOffer) -> str | None:

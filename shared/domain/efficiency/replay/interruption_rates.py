@@ -34,3 +34,8 @@ def interruption_rate(hours: UsageHours, tally: InterruptionCount | None, since:
         return InterruptionRate()
     away = sum(time for name, time in spot if name == "preempted")
     return InterruptionRate(number, there / HOUR, away // number)
+
+
+def rate_among(rate: InterruptionRate, spot: int, nodes: int) -> InterruptionRate:
+    """Returns how often one of some nodes is interrupted, if only the spot nodes among them are, at their rate."""
+    return rate._replace(node_hours=rate.node_hours * nodes / spot) if spot else InterruptionRate()

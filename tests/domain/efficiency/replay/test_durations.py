@@ -3,8 +3,9 @@
 import pytest
 
 from shared.domain.efficiency.offers import GIB, SlotOffer, node_offer
-from shared.domain.efficiency.replay.durations import lacking_memory, stretch_of
-from shared.domain.efficiency.replay.interruption_rates import interruption_rate
+from shared.domain.efficiency.replay.durations import lacking_gpus, lacking_memory, stretch_of
+from shared.domain.efficiency.replay.interruption_rates import interruption_rate, rate_among
+from shared.domain.efficiency.replay.workloads import InterruptionRate
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.pools.vm_sizes import vcpus_of
 from shared.domain.usage.usage_ledger import HOUR, UsageKind
@@ -41,6 +42,15 @@ def test_memory_that_may_be_lacking_is_named() -> None:
     assert "memory of standard_d4s_v5" in str(lacking_memory(5.0 * GIB, offer("standard_d4s_v5", 4)))
 
 
+def test_gpus_that_another_size_lacks_are_named() -> None:
+    was = offer("standard_nc8as_t4_v3", 1)
+    assert lacking_gpus(0.5, was, offer("standard_nc8as_t4_v3", 2)) is None
+    assert lacking_gpus(0.5, was, offer("standard_nc16as_t4_v3", 1)) is None
+    assert lacking_gpus(None, was, offer("standard_d8s_v5", 1)) is None
+    assert "standard_d8s_v5 offers none" in str(lacking_gpus(0.5, was, offer("standard_d8s_v5", 1)))
+    assert "offers 0.5 GPUs to a task" in str(lacking_gpus(0.5, was, offer("standard_nc16as_t4_v3", 2)))
+
+
 def test_the_rate_of_interruptions_is_that_of_spot_nodes_with_a_machine() -> None:
     hours = {
         100: {
@@ -53,3 +63,10 @@ def test_the_rate_of_interruptions_is_that_of_spot_nodes_with_a_machine() -> Non
     tally = InterruptionCount(100 * HOUR, Interruptions(total=2))
     assert interruption_rate(hours, tally, 100 * HOUR, 101 * HOUR) == (2, 4, HOUR // 4)
     assert interruption_rate(hours, None, 0, 0).per_hour == 0
+
+
+def test_dedicated_nodes_beside_spot_nodes_are_not_interrupted() -> None:
+    seen = InterruptionRate(6, 12.0, 1000)
+    assert rate_among(seen, 3, 3) == seen
+    assert rate_among(seen, 1, 4).per_hour == seen.per_hour / 4
+    assert rate_among(seen, 0, 4) == InterruptionRate()
