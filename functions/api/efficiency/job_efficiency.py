@@ -130,7 +130,7 @@ class EfficiencyAnswer(Answer):
     `runs` of tasks were measured by the node agent until `asOf`, null without any; `completedTasks` is null before the
     job's first read. Each task requires `requiredSlots` of `slotsPerNode`; null where they differ or the pool is
     unknown, which `reason` says. `cost` is the money for what the job's tasks held, null where it has no price.
-    Findings rest on `enoughRuns` of a VM size, or on `enoughOfAll` if these are all completed tasks.
+    Findings rest on `enoughRuns` of a VM size, or on `enoughOfAll` if these are all tasks of the job.
     """
 
     account: str

@@ -109,7 +109,7 @@ class JobEfficiencyAnswer(Answer):
     """What a job's tasks used of what their slots offer, over the time of `measuredRuns` until `asOf`.
 
     `cpu`, `memory` (of peaks) and `gpu` are shares. They are null where they aren't known, or too few runs were
-    measured: 20 are enough, or 5 if these are all completed tasks.
+    measured: 20 are enough, or 5 if these are all tasks of the job.
     """
 
     measured_runs: int

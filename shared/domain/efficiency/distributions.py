@@ -70,6 +70,11 @@ class Distribution:
     def mean(self) -> float:
         return self.values.mean
 
+    @property
+    def mean_over_time(self) -> float:
+        """The mean weighted by the time of runs; the plain one where they took none."""
+        return self.used / self.time if self.time else self.mean
+
     def quantile(self, percent: int) -> float:
         """Returns what at least `percent` of the values don't exceed, within both ends."""
         return min(max(self.values.quantile(percent), self.lowest.value), self.highest.value)

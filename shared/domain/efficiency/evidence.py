@@ -14,6 +14,7 @@ from shared.domain.findings.thresholds import (
     CORES_HEADROOM,
     MAX_SLOTS,
     MAX_SLOTS_PER_CORE,
+    MAX_WAITING_CORES,
     MEMORY_HEADROOM,
     MEMORY_NEAR,
     MIN_MEASURED_OF_SMALL_JOBS,
@@ -27,7 +28,7 @@ THOUSAND = 1000
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyEvidence:
-    """Runs of a job on a VM size. The job has `completed` tasks, None before its first read.
+    """Runs of a job on a VM size. The job has so many `tasks`, None before its first read.
 
     `cost` is the money for what these tasks held; None where nothing of it has a price. `context` has what is known of
     the job beside them; where a job ran on several sizes it is that of the size with the most runs alone. `hourly` are
@@ -37,21 +38,27 @@ class EfficiencyEvidence:
     job_id: str
     group: TaskGroup
     offer: SlotOffer
-    completed: int | None
+    tasks: int | None
     cost: Decimal | None = None
     context: JobContext = field(default_factory=JobContext)
     hourly: Mapping[str, Decimal] = field(default_factory=dict)
 
     def enough(self, figure: Figure) -> Distribution | None:
-        """Returns a figure if enough runs have it: 20, or 5 if these are all completed tasks."""
+        """Returns a figure if enough runs have it: 20, or 5 if these are all tasks of the job."""
         values = self.group.figures.get(figure)
-        return values if values and is_enough(values.count, self.completed) else None
+        return values if values and is_enough(values.count, self.tasks) else None
 
     @property
     def is_memory_near_limit(self) -> bool:
         """Whether one run in twenty reached 90 % of the memory of its slots."""
         memory, offered = self.enough("memory"), self.offer.memory
         return memory is not None and bool(offered) and memory.quantile(95) >= MEMORY_NEAR * (offered or 0)
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether half of the runs kept at most 0.3 cores busy, or 30 % of their slots' cores where that is less."""
+        cores, offered = self.enough("cores"), self.offer.cores
+        return cores is not None and cores.quantile(50) / THOUSAND <= MAX_WAITING_CORES * min(offered or 1, 1)
 
     @property
     def need(self) -> Room | None:
@@ -82,6 +89,15 @@ class EfficiencyEvidence:
         return possible if possible >= MIN_MORE_TASKS * self.offer.tasks else None
 
     @property
+    def fewer_tasks(self) -> int:
+        """How many tasks, fewer than now, a node has memory for by their highest peak; 0 where not even one."""
+        memory, offered = self.enough("memory"), self.offer.node.memory
+        fewer = self.offer.tasks - 1
+        if memory is None or not offered or not fewer:
+            return fewer
+        return min(fewer, int(offered * NODE_MEMORY_FOR_TASKS / max(memory.highest.value, 1)))
+
+    @property
     def sufficient_size(self) -> str | None:
         """The smallest known VM size that has room for as many tasks as a node now, if it is much smaller.
 
@@ -99,7 +115,10 @@ class EfficiencyEvidence:
 
     @property
     def larger_size(self) -> str | None:
-        """The smallest known VM size with at least as many vCPUs and enough memory for as many tasks as a node now."""
+        """The smallest known VM size with at least as many vCPUs and enough memory for as many tasks as a node now.
+
+        It has the same GPUs, and a local disk if nodes have one now.
+        """
         node, memory = self.offer.node, self.enough("memory")
         if node.room is None or memory is None:
             return None
@@ -109,6 +128,7 @@ class EfficiencyEvidence:
             for one in advised_nodes()
             if one.room and one.room.suffices(Room(node.room.cores, max(need, node.room.memory + 1)))
             if (one.gpus, one.gpu_memory) == (node.gpus, node.gpu_memory)
+            if one.has_local_disk >= node.has_local_disk
         )
 
     def _smaller(self, is_fit: Callable[[NodeOffer], bool]) -> str | None:
@@ -137,7 +157,8 @@ class EfficiencyEvidence:
         return before is None or after is None or after < before
 
     def saved_by(self, tasks: int) -> Amount | None:
-        """Returns the money that nodes with `tasks` tasks each would have saved."""
+        """Returns the money that nodes with `tasks` tasks each would have saved; a node can't have more than all."""
+        tasks = max(min(tasks, max(self.tasks or 0, self.group.runs)), self.offer.tasks)
         return Amount(self.cost * (tasks - self.offer.tasks) / tasks, "money") if self.cost else None
 
     def found(self, rule: str, *, saving: Amount | None = None, **details: Unpack[Details]) -> Finding:
@@ -155,7 +176,10 @@ class EfficiencyEvidence:
         )
 
 
-def is_enough(runs: int, completed: int | None) -> bool:
-    """Returns whether so many measured runs are enough: 20, or 5 if these are all `completed` tasks of the job."""
-    is_all = completed is not None and runs >= max(completed, MIN_MEASURED_OF_SMALL_JOBS)
+def is_enough(runs: int, tasks: int | None) -> bool:
+    """Returns whether so many measured runs are enough: 20, or 5 if these are all `tasks` of the job.
+
+    The first tasks of a larger job to complete are its shortest.
+    """
+    is_all = tasks is not None and runs >= max(tasks, MIN_MEASURED_OF_SMALL_JOBS)
     return runs >= MIN_MEASURED_RUNS or is_all

@@ -50,7 +50,8 @@ class NodeFigures:
     """Means over the nodes of the job's pool while it ran, at most its last three hours.
 
     `stolen` is the share of CPU time that their hosts took, `throttled` that which containers waited for their limit of
-    CPU, `network` bytes a second that a node received and sent, `memory` the bytes of a node's memory.
+    CPU, `network` bytes a second that a node received and sent, `memory` the bytes of a node's memory, `gpus` the used
+    share of GPUs.
     """
 
     nodes: int
@@ -58,6 +59,7 @@ class NodeFigures:
     throttled: float | None = None
     network: float | None = None
     memory: float | None = None
+    gpus: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ MAX_WASTE_JOBS, MAX_SAMPLED_POOLS = 5, 5
 QUOTA_SHARE, QUOTA_AHEAD = 0.9, timedelta(days=7)
 """The used share of a quota from which on it is named, and how long before it is reached."""
 MIN_MEASURED_RUNS, MIN_MEASURED_OF_SMALL_JOBS = 20, 5
-"""Measured runs from which on their efficiency is judged; the second where they are all completed tasks of the job."""
+"""Measured runs from which on their efficiency is judged; the second where they are of all tasks of the job."""
 MEMORY_HEADROOM, CORES_HEADROOM = 1.15, 1.1
 """What suffices for tasks, by the highest peak of memory, and by the cores that 95 % of them keep busy at most."""
 NODE_MEMORY_FOR_TASKS = 0.92

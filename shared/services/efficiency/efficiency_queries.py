@@ -83,9 +83,21 @@ class EfficiencyReport:
     def runs(self) -> int:
         return sum(group.runs for group in self.groups.values())
 
+    @property
+    def main_size(self) -> str:
+        """The VM size with most of the runs, empty where it isn't known."""
+        sizes = by_vm_size(self.groups)
+        return max(sizes, key=lambda size: sizes[size].runs, default="")
+
     def is_enough(self, runs: int) -> bool:
         """Returns whether so many measured runs are enough to conclude from."""
-        return is_enough(runs, self.completed)
+        return is_enough(runs, self.tasks)
+
+    @property
+    def tasks(self) -> int | None:
+        """The job's tasks in any state, None before its first read."""
+        snapshot = self.report.job.snapshot
+        return snapshot.counts.total if snapshot else None
 
     @property
     def completed(self) -> int | None:
@@ -130,9 +142,9 @@ class EfficiencyQueries:
         return await self._judged(measured, AccountPrices(cost.prices, cost.region), cost)
 
     async def of_share(self, report: JobReport, prices: AccountPrices) -> EfficiencyReport:
-        """Returns a job's efficiency with amounts as shares of its money, by runs, slots and prices alone.
+        """Returns a job's efficiency with amounts as shares of its money, without findings that need its costs.
 
-        Raises CacheConflictError, StorageError.
+        Raises NotFoundError, CacheConflictError, StorageError.
         """
         return await self._judged(await self._measured(report, "", Decimal(1)), prices)
 
@@ -153,7 +165,7 @@ class EfficiencyQueries:
     ) -> EfficiencyReport:
         """Returns the report with offers and findings, or a reason why there are none.
 
-        Without costs the findings rest on runs, slots and prices alone.
+        Without costs the job's context is read only where its runs lead to advice, which it may contradict.
         """
         sizes = by_vm_size(found.groups)
         if not sizes:
@@ -169,32 +181,30 @@ class EfficiencyQueries:
             for size in sizes
             if size
         }
-        run, most = sum(map(_run_time, sizes.values())), max(sizes, key=lambda size: sizes[size].runs)
-        context = JobContext()
-        if costs and most in offers and found.as_of:
-            context = await self._contexts.context(costs, found.as_of, offers[most].node.cores)
-        if len(sizes) == 1 and context.nodes:
-            offer = offers[most]
-            offers[most] = replace(offer, node=offer.node.with_memory(context.nodes.memory))
-        is_spot = costs.use.spot.held > costs.use.dedicated.held if costs else not _has_dedicated(facts)
+        found = replace(found, offers=offers, slots=facts.slots_per_node, required=required)
+        is_spot = costs.use.spot.held > costs.use.dedicated.held if costs else facts.has_only_spot_nodes
         hourly = _hourly(prices, facts, found.as_of, offers, is_spot=is_spot) if found.as_of else {}
-        findings = list[Finding]()
-        for size, offer in offers.items():
-            cost = found.cost * _run_time(sizes[size]) / run if found.cost and run else None
-            of_size = context if size == most else JobContext()
-            findings += efficiency_findings(
-                EfficiencyEvidence(
-                    job_id=found.report.job.facts.id,
-                    group=sizes[size],
-                    offer=offer,
-                    completed=found.completed,
-                    cost=cost,
-                    context=of_size,
-                    hourly=hourly,
-                )
-            )
+        context = await self._context(found, _evidence(found, hourly, JobContext()), costs)
+        if len(sizes) == 1 and context.nodes:
+            found = replace(found, offers=_with_memory(offers, context.nodes.memory))
+        findings = [one for each in _evidence(found, hourly, context) for one in efficiency_findings(each)]
         findings.sort(key=lambda one: -(one.amount.number if one.amount else 0))
-        return replace(found, offers=offers, slots=facts.slots_per_node, required=required, findings=findings)
+        return replace(found, findings=findings)
+
+    async def _context(
+        self, found: EfficiencyReport, runs: Sequence[EfficiencyEvidence], costs: JobCostReport | None
+    ) -> JobContext:
+        """Returns the context of the VM size with most runs; without costs that which may contradict their advice."""
+        cores = {each.offer.node.vm_size: each.offer.node.cores for each in runs}
+        most = found.main_size
+        if most not in cores or not found.as_of:
+            return JobContext()
+        if costs:
+            return await self._contexts.context(costs, found.as_of, cores[most])
+        if not any(map(efficiency_findings, runs)):
+            return JobContext()
+        with_nodes = any(each.may_wait or each.offer.gpus for each in runs)
+        return await self._contexts.without_costs(found.report, found.as_of, cores[most], with_nodes=with_nodes)
 
     async def _pool(self, report: JobReport) -> PoolFacts | None:
         pool_id = report.job.facts.pool_id
@@ -215,6 +225,29 @@ class EfficiencyQueries:
         return slots.pop() if len(slots) == 1 else None
 
 
+def _evidence(found: EfficiencyReport, hourly: Mapping[str, Decimal], context: JobContext) -> list[EfficiencyEvidence]:
+    """Returns the evidence for each VM size that offers something; the context is that of the size with most runs."""
+    sizes = by_vm_size(found.groups)
+    run = sum(map(_run_time, sizes.values()))
+    return [
+        EfficiencyEvidence(
+            job_id=found.report.job.facts.id,
+            group=sizes[size],
+            offer=offer,
+            tasks=found.tasks,
+            cost=found.cost * _run_time(sizes[size]) / run if found.cost and run else None,
+            context=context if size == found.main_size else JobContext(),
+            hourly=hourly,
+        )
+        for size, offer in found.offers.items()
+    ]
+
+
+def _with_memory(offers: Mapping[str, SlotOffer], memory: float | None) -> dict[str, SlotOffer]:
+    """Returns offers of nodes that have so much memory where their size isn't known."""
+    return {size: replace(offer, node=offer.node.with_memory(memory)) for size, offer in offers.items()}
+
+
 def _since(report: JobReport) -> int:
     """Returns the first second since 1970 of a job's runs."""
     return max(to_milliseconds(report.job.facts.creation_time - _CLOCKS_DIFFER) // 1000, 0)
@@ -224,10 +257,6 @@ def _run_time(group: TaskGroup) -> int:
     """Returns the milliseconds of all runs of a group."""
     durations = group.figures.get("duration")
     return durations.values.sum if durations else 0
-
-
-def _has_dedicated(facts: PoolFacts) -> bool:
-    return bool(facts.dedicated.current or facts.dedicated.target)
 
 
 def _hourly(

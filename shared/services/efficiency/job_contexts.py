@@ -1,19 +1,21 @@
 """Reads what is known of a job beside its measured runs: its limit, kills, start-ups, and figures of its nodes."""
 
-import asyncio
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.domain.core.keys import key_of
 from shared.domain.cost.job_node_use import NodeKindTime
 from shared.domain.efficiency.job_context import JobContext, Kills, NodeKindUse, StartUpTime, TimeLimit
-from shared.domain.events.event_lists import EventFilter
+from shared.domain.events.batch_events import BatchEvent
+from shared.domain.events.event_lists import EventFilter, Position
 from shared.domain.events.node_events import OOM_KILL
 from shared.domain.jobs.jobs import COMPLETED, JobFacts
+from shared.domain.reports.reports import JobReport
 from shared.services.cost.cost_queries import JobCostReport
 from shared.services.efficiency.node_figures import NodeFigureReader
 from shared.services.events.event_queries import EventQueries
 
-_MAX_KILLS = 1_000
+_MAX_KILLS, _MAX_PAGES = 1_000, 5
 _TIMED_OUT = "maxwallclocktimeexpiry"
 
 
@@ -27,27 +29,41 @@ class JobContextReader:
 
         Raises NotFoundError, StorageError.
         """
-        report = cost.report
-        facts, use = report.job.facts, cost.use
-        kills, nodes = await asyncio.gather(
-            self._kills(report.account.id, facts),
-            self._nodes.figures(report.account.id, facts.pool_id or "", facts.creation_time, last_end, cores),
-        )
-        return JobContext(
-            time_limit=_time_limit(facts),
-            kills=kills,
+        use, found = cost.use, await self.without_costs(cost.report, last_end, cores)
+        return replace(
+            found,
             start_ups=StartUpTime(use.starting, use.held) if use.held else None,
             dedicated=_kind_use(use.dedicated),
             spot=_kind_use(use.spot),
-            nodes=nodes,
         )
 
+    async def without_costs(
+        self, report: JobReport, last_end: datetime, cores: int | None, *, with_nodes: bool = True
+    ) -> JobContext:
+        """Returns what of the context isn't known from costs; also without figures of nodes, which take many reads.
+
+        Raises NotFoundError, StorageError.
+        """
+        account_id, facts = report.account.id, report.job.facts
+        kills = await self._kills(account_id, facts)
+        nodes = None
+        if with_nodes:
+            nodes = await self._nodes.figures(account_id, facts.pool_id or "", facts.creation_time, last_end, cores)
+        return JobContext(time_limit=_time_limit(facts), kills=kills, nodes=nodes)
+
     async def _kills(self, account_id: str, facts: JobFacts) -> Kills | None:
+        """Returns the tasks that were killed, as far as some pages of the account's events show."""
         wanted = EventFilter(
             jobs=frozenset({facts.id}), kinds=frozenset({OOM_KILL}), since=facts.creation_time, until=facts.end_time
         )
-        page = await self._events.events(account_id, wanted, after=None, most=_MAX_KILLS)
-        killed = [event for event in page.events if event.task]
+        killed = list[BatchEvent]()
+        after: Position | None = None
+        for _ in range(_MAX_PAGES):
+            page = await self._events.events(account_id, wanted, after=after, most=_MAX_KILLS - len(killed))
+            killed += [event for event in page.events if event.task]
+            after = page.more
+            if after is None or len(killed) >= _MAX_KILLS:
+                break
         if not killed:
             return None
         is_limit = all(event.properties.get("is_cgroup_limit") is True for event in killed)

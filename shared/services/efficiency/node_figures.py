@@ -1,4 +1,4 @@
-"""Figures of a pool's nodes while a job ran: stolen and throttled CPU time, and the network, from rows of shards."""
+"""Figures of a pool's nodes while a job ran, from rows of shards: CPU time that they lost, network, memory and GPUs."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.pools.blocks import MINUTES
 from shared.domain.telemetry.pools.node_grid import NodeGrid, NodeStatistics
 from shared.domain.telemetry.pools.node_metrics import HIGHEST
-from shared.domain.telemetry.pools.pool_reports import RECEIVED, SENT, MetricSelector
+from shared.domain.telemetry.pools.pool_reports import GPU, RECEIVED, SENT, MetricSelector
 from shared.domain.telemetry.query.ranges import Range
 from shared.errors import HistoryRangeError, NotFoundError
 from shared.services.queries.pool_queries import PoolQueries
@@ -20,7 +20,7 @@ _DEVICE, _SOURCE = HIGHEST[0], SOURCE[0]
 _STOLEN = MetricSelector("system.cpu.utilization", {"cpu.mode": "steal", _DEVICE: "", _SOURCE: ""})
 _THROTTLED = MetricSelector("batchscope.container.cpu.throttled", {_DEVICE: "", _SOURCE: ""})
 _MEMORY = MetricSelector("system.memory.limit", {_SOURCE: ""})
-_SELECTORS = (_STOLEN, _THROTTLED, RECEIVED, SENT, _MEMORY)
+_SELECTORS = (_STOLEN, _THROTTLED, RECEIVED, SENT, _MEMORY, GPU)
 _WINDOW, _FINE = timedelta(hours=3), timedelta(hours=1)
 _WHOLE = 1 << 40  # minutes of a step that has the whole range
 _MAX_KNOWN = 500
@@ -68,13 +68,14 @@ def _figures(grids: Mapping[Series, NodeGrid], cores: int | None) -> NodeFigures
     known = [one.nodes for one in found if one]
     if not known:
         return None
-    stolen, throttled, received, sent, memory = found
+    stolen, throttled, received, sent, memory, gpus = found
     return NodeFigures(
         nodes=max(known),
         stolen=stolen.mean if stolen else None,
         throttled=throttled.mean / cores if throttled and cores else None,
         network=received.mean + sent.mean if received and sent else None,
         memory=memory.mean if memory else None,
+        gpus=gpus.mean if gpus else None,
     )
 
 

@@ -64,7 +64,7 @@ def evidence(
     size: str = "standard_d4s_v5",
     slots: int = 1,
     required: int = 1,
-    completed: int | None = 1000,
+    tasks: int | None = 1000,
     cost: str | None = "840",
     context: JobContext | None = None,
     hourly: Mapping[str, str] | None = None,
@@ -73,4 +73,4 @@ def evidence(
     offer = SlotOffer(node_offer(size, vcpus_of(size)), slots, required)
     money = Decimal(cost) if cost else None
     prices = {name: Decimal(price) for name, price in (hourly or {}).items()}
-    return EfficiencyEvidence("job", TaskGroup.of(some), offer, completed, money, context or JobContext(), prices)
+    return EfficiencyEvidence("job", TaskGroup.of(some), offer, tasks, money, context or JobContext(), prices)

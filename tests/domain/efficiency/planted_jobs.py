@@ -83,7 +83,7 @@ def made(
         )
         for number in range(int(dice.uniform(30, 300)))
     ]
-    return evidence(runs, size=size, slots=slots, completed=len(runs), context=context)
+    return evidence(runs, size=size, slots=slots, tasks=len(runs), context=context)
 
 
 def _share_of_cores(size: str, low: float, high: float) -> Span:

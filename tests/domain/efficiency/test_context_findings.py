@@ -26,7 +26,7 @@ MEBI = 1 << 20
 
 
 def found(context: JobContext, runs: Sequence[MeasuredAttempt] = SOUND) -> Sequence[Finding]:
-    return efficiency_findings(evidence(runs, completed=len(runs), context=context))
+    return efficiency_findings(evidence(runs, tasks=len(runs), context=context))
 
 
 def only(context: JobContext, runs: Sequence[MeasuredAttempt] = SOUND) -> Finding:
@@ -68,6 +68,9 @@ def test_a_time_limit_of_ten_times_what_the_job_took_is_too_long() -> None:
     assert codes(JobContext(time_limit=replace_limit(limit, hours=19))) == []
     assert codes(JobContext(time_limit=TimeLimit(50 * MINUTE, 2 * MINUTE))) == []
     assert codes(JobContext(time_limit=limit), SOUND[:4]) == []
+    at_once = [one._replace(duration=0) for one in SOUND]
+    brief = only(JobContext(time_limit=TimeLimit(timedelta(days=7), timedelta())), at_once)
+    assert brief.advice == "Set maxWallClockTime of the job to 10 minutes, and that of its tasks to 10 minutes."
 
 
 def replace_limit(limit: TimeLimit, *, hours: int) -> TimeLimit:

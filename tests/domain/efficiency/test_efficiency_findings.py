@@ -8,6 +8,7 @@ import pytest
 
 from shared.domain.efficiency.evidence import EfficiencyEvidence
 from shared.domain.efficiency.findings import efficiency_findings
+from shared.domain.efficiency.job_context import JobContext, NodeFigures
 from shared.domain.efficiency.offers import GIB
 from shared.domain.findings.finding import Finding
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
@@ -67,7 +68,7 @@ def only(e: EfficiencyEvidence) -> Finding:
 
 def test_one_busy_core_names_figures_slots_and_money() -> None:
     found = only(evidence([run(at, cores=1.0, memory=3.0) for at in range(40)], cost="840"))
-    assert found.title == "Tasks keep one of 4 cores busy"
+    assert found.title == "Tasks keep at most one of 4 cores busy"
     assert found.sentence == ("95 % of 40 runs kept at most 1.0 cores busy on average, of 4 that their slots offer.")
     assert found.advice == (
         "Set taskSlotsPerNode of a new pool to 3: its nodes have room for 3 such tasks instead of 1, so the same work"
@@ -128,13 +129,47 @@ def test_slots_are_multiples_of_those_that_a_task_requires() -> None:
 def test_slots_that_share_cores_are_advised_to_be_as_many_as_cores() -> None:
     found = only(evidence([run(at, cores=0.5, memory=1.7) for at in range(40)], slots=8))
     assert found.sentence == (
-        "On average 40 runs used 100 % of the 0.50 cores that their slots offer: 8 tasks run at once on 4 cores."
+        "On average 40 runs used 100 % of the 0.50 cores that their slots offer: a node has 4 cores, and slots for"
+        " 8 such tasks."
     )
     assert (found.evidence["slotsPerNode"], found.evidence["sufficientSlots"]) == (8, 4)
     greedy = only(evidence([run(at, cores=1.9, memory=3.0) for at in range(40)], slots=8, required=2))
     assert "190 % of the 1.00 cores" in greedy.sentence
     assert (greedy.evidence["slotsPerNode"], greedy.evidence["sufficientSlots"]) == (8, 4)
     assert codes(efficiency_findings(evidence(some(cores=1.2, memory=3.0), slots=4))) == []
+
+
+def test_slots_that_leave_room_for_as_many_tasks_as_are_advised_are_not_named() -> None:
+    """Three of eight slots are needed, so two tasks run on a node, with more cores than three slots offer."""
+    for size, cores, memory in (("standard_d8s_v5", 3.9, 9.0), ("standard_d2s_v5", 0.74, 2.5)):
+        runs = [run(at, cores=cores, memory=memory) for at in range(40)]
+        assert codes(efficiency_findings(evidence(runs, size=size, slots=8, required=3))) == []
+
+
+def test_long_runs_count_more_for_busy_cores_than_short_ones() -> None:
+    short = [run(at, cores=0.5, memory=1.7, hours=0.01) for at in range(60)]
+    long = [run(100 + at, cores=0.38, memory=1.7, hours=20.0) for at in range(20)]
+    assert codes(efficiency_findings(evidence([*short, *long], slots=8))) == []
+    assert codes(efficiency_findings(evidence(short, slots=8))) == ["slotsTooMany"]
+
+
+def test_slots_smaller_than_a_core_that_are_busy_wait_for_nothing_else() -> None:
+    busy = [run(at, cores=0.25, memory=0.7, disk=60.0) for at in range(40)]
+    nodes = NodeFigures(2, network=300.0 * (1 << 20))
+    found = efficiency_findings(evidence(busy, slots=16, context=JobContext(nodes=nodes)))
+    assert codes(found) == ["slotsTooMany"]
+    idle = [one._replace(cpu_time=(one.cpu_time or 0) // 4) for one in busy]
+    assert codes(efficiency_findings(evidence(idle, slots=16))) == ["waitsForDisk"]
+
+
+def test_no_node_saves_more_than_one_that_runs_all_tasks_of_the_job() -> None:
+    found = only(evidence(some(20, cores=1.0, memory=1.0), size="standard_d64s_v5", tasks=20))
+    assert (found.evidence["sufficientSlots"], found.amount) == (58, (Decimal(798), "money"))
+
+
+def test_cores_of_slots_are_shown_with_two_decimals() -> None:
+    found = only(evidence(some(cores=1.0, memory=5.0), slots=3, required=2))
+    assert found.title == "Tasks keep at most one of 2.67 cores busy"
 
 
 def test_room_for_half_as_many_tasks_again_is_named_though_no_resource_is_far_above_need() -> None:
@@ -157,6 +192,24 @@ def test_memory_near_the_limit_names_a_size_with_more_memory() -> None:
     assert found.evidence["sufficientSize"] == "standard_e4s_v5"
     largest = some(cores=192.0, memory=1831.0)
     assert only(evidence(largest, size="standard_e192is_v6")).evidence["sufficientSize"] is None
+
+
+@pytest.mark.parametrize(("memory", "fewer"), [(4.5, 3), (7.2, 2), (7.5, 1), (14.5, 1)])
+def test_memory_near_the_limit_advises_as_many_tasks_as_a_node_has_memory_for(memory: float, fewer: int) -> None:
+    found = only(evidence([run(at, cores=0.9, memory=memory) for at in range(40)], slots=4))
+    assert f"Let a node run {fewer} of these tasks instead of 4" in found.advice
+
+
+def test_where_a_node_has_memory_for_none_of_its_tasks_a_larger_size_is_advised() -> None:
+    found = only(evidence([run(at, cores=0.9, memory=15.0) for at in range(40)], slots=4))
+    assert found.advice.startswith(
+        "Take a VM size with more memory for each vCPU; a node hasn't enough for one of them."
+    )
+
+
+def test_a_size_with_more_memory_has_a_local_disk_if_nodes_have_one() -> None:
+    near = [run(at, cores=3.8, memory=15.9) for at in range(40)]
+    assert only(evidence(near, size="standard_d4ds_v5")).evidence["sufficientSize"] == "standard_e4ds_v5"
 
 
 @pytest.mark.parametrize(("tasks", "fewer"), [(1, "more memory for each vCPU"), (4, "run 3 of these tasks")])
@@ -190,10 +243,26 @@ def test_gpus_count_as_idle_by_the_mean_over_all_runs() -> None:
     little = [run(100 + at, cores=20.0, memory=90.0, gpus=0.2, gpu_memory=4.0) for at in range(10)]
     found = only(evidence([*unused, *little], size=A100))
     assert found.sentence == (
-        "10 of 40 runs held memory of a GPU; on average the runs used 5 % of the 1 GPUs that their slots offer."
+        "10 of 40 runs held memory of a GPU; over the time of all runs they used 5 % of the 1 GPU that their slots"
+        " offer."
     )
     busy = [one._replace(gpus=400) for one in little]
     assert codes(efficiency_findings(evidence([*unused, *busy], size=A100))) == []
+
+
+def test_long_runs_that_use_gpus_count_more_than_short_ones_that_prepare_them() -> None:
+    short = [run(at, cores=20.0, memory=90.0, hours=0.01) for at in range(60)]
+    long = [run(100 + at, cores=20.0, memory=90.0, gpus=0.9, gpu_memory=60.0, hours=20.0) for at in range(3)]
+    assert codes(efficiency_findings(evidence([*short, *long], size=A100))) == []
+    nothing = [one._replace(duration=0) for one in short]
+    assert codes(efficiency_findings(evidence(nothing, size=A100))) == []
+
+
+def test_gpus_whose_driver_no_agent_asked_are_not_called_idle() -> None:
+    unused = evidence([run(at, cores=20.0, memory=90.0) for at in range(40)], size=A100)
+    asked, not_asked = NodeFigures(1, memory=2e11, gpus=0.0), NodeFigures(1, memory=2e11)
+    for nodes, named in ((None, ["idleGpus"]), (asked, ["idleGpus"]), (not_asked, [])):
+        assert codes(efficiency_findings(replace(unused, context=JobContext(nodes=nodes)))) == named
 
 
 def test_nodes_of_an_unknown_size_are_judged_by_their_measured_memory_but_not_those_that_may_have_gpus() -> None:
@@ -207,10 +276,10 @@ def test_nodes_of_an_unknown_size_are_judged_by_their_measured_memory_but_not_th
 
 def test_few_runs_suffice_where_they_are_all_tasks_of_the_job() -> None:
     five = some(5, cores=1.0, memory=3.0)
-    assert codes(efficiency_findings(evidence(five, completed=5))) == ["oneBusyCore"]
-    assert codes(efficiency_findings(evidence(five, completed=6))) == []
-    assert codes(efficiency_findings(evidence(five, completed=None))) == []
-    assert codes(efficiency_findings(evidence(five[:4], completed=4))) == []
+    assert codes(efficiency_findings(evidence(five, tasks=5))) == ["oneBusyCore"]
+    assert codes(efficiency_findings(evidence(five, tasks=6))) == []
+    assert codes(efficiency_findings(evidence(five, tasks=None))) == []
+    assert codes(efficiency_findings(evidence(five[:4], tasks=4))) == []
 
 
 def test_without_a_price_no_money_is_named() -> None:

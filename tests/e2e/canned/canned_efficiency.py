@@ -16,7 +16,7 @@ def account_efficiency() -> dict[str, Any]:
     groups.append(("other-", _sums(0, 0, None, 10.0, 0.0)))
     saving = {
         "job": "render-7", "code": "oneBusyCore", "vmSize": "standard_d4s_v5",
-        "title": "Tasks keep one of 4 cores busy",
+        "title": "Tasks keep at most one of 4 cores busy",
         "advice": "Set taskSlotsPerNode of a new pool to 3.", "heldAmount": 800.0, "amount": 533.3,
     }  # fmt: skip
     return {

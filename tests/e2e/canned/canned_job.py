@@ -112,7 +112,7 @@ def efficiency(**changes: Any) -> dict[str, Any]:
     advised = finding(
         "oneBusyCore",
         "info",
-        title="Tasks keep one of 4 cores busy",
+        title="Tasks keep at most one of 4 cores busy",
         detail="95 % of 24 runs kept at most 1.0 cores busy on average, of 4 that their slots offer.",
         advice="Set taskSlotsPerNode of a new pool to 3: its nodes have room for 3 such tasks instead of 1.",
         evidence={"cores": 0.98, "offeredCores": 4.0, "sufficientSlots": 3, "vmSize": "standard_d4s_v5"},

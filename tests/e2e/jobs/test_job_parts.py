@@ -275,14 +275,14 @@ def test_efficiency_shows_findings_with_money_and_figures_with_the_tasks_at_both
 ) -> None:
     show(page, render)
     shown = part(page, "efficiency")
-    expect(shown.locator("[data-code=oneBusyCore][open]")).to_contain_text("Tasks keep one of 4 cores busy")
+    expect(shown.locator("[data-code=oneBusyCore][open]")).to_contain_text("Tasks keep at most one of 4 cores busy")
     expect(shown.locator(".saving")).to_have_text("It would have saved $560.25 so far.")
     expect(shown.locator("caption")).to_have_text("frame-… on standard_d4s_v5, 24 runs")
     cells = shown.locator("[data-figure=memory] td")
     expect(cells).to_have_text(["1.86 GiB", "3.07 GiB", "16 GiB", "19.2%", "954 MiB", "3.26 GiB"])
     expect(shown.locator("[data-figure=duration] th")).to_have_text("Duration of 20 runs")
     expect(shown).to_contain_text(
-        "Advice needs 20 measured runs on a VM size, or 5 where these are all completed tasks."
+        "Advice needs 20 measured runs on a VM size, or 5 where these are all tasks of the job."
     )
     shown.get_by_role("link", name="3.26 GiB").click()
     expect(page.get_by_role("dialog")).to_contain_text("frame-00")

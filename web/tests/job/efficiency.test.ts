@@ -63,7 +63,7 @@ test("groups by exit are named by result and exit code", () => {
 });
 
 test("the rule says how many runs are enough", () => {
-  const rule = "Advice needs 20 measured runs on a VM size, or 5 where these are all completed tasks.";
+  const rule = "Advice needs 20 measured runs on a VM size, or 5 where these are all tasks of the job.";
   assert.equal(enoughText(EFFICIENCY), rule);
 });
 

@@ -37,11 +37,12 @@ def _advice(e: EfficiencyEvidence, size: str | None) -> str:
     """Returns the advice: a higher limit of containers, fewer tasks on a node, or a size with more memory."""
     if e.context.kills and e.context.kills.is_limit:
         return _AT_LIMIT
-    fewer = e.offer.tasks - 1
+    fewer, tasks = e.fewer_tasks, e.offer.tasks
     larger = f" A node of {size} has enough memory for as many of these tasks." if size else ""
     if fewer:
         return (
-            f"Let a node run {fewer} of these tasks instead of {e.offer.tasks}: raise requiredSlots of the tasks, or"
-            f" lower taskSlotsPerNode of a new pool.{larger}"
+            f"Let a node run {fewer} of these tasks instead of {tasks}: raise requiredSlots of the tasks, or lower"
+            f" taskSlotsPerNode of a new pool.{larger}"
         )
-    return f"Take a VM size with more memory for each vCPU; only one of these tasks runs on a node as it is.{larger}"
+    alone = "only one of these tasks runs on a node as it is" if tasks == 1 else "a node hasn't enough for one of them"
+    return f"Take a VM size with more memory for each vCPU; {alone}.{larger}"

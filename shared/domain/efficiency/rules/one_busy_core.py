@@ -2,6 +2,7 @@
 
 from shared.domain.efficiency.evidence import THOUSAND, EfficiencyEvidence
 from shared.domain.efficiency.rules.remedies import remedy_for
+from shared.domain.efficiency.texts import number_text
 from shared.domain.findings.finding import Finding
 from shared.domain.findings.thresholds import MAX_ONE_CORE, MAX_ONE_CORE_EVER
 
@@ -19,9 +20,9 @@ def one_busy_core(e: EfficiencyEvidence) -> Finding | None:
         return None
     return e.found(
         "oneBusyCore",
-        title=f"Tasks keep one of {offered:g} cores busy",
-        sentence=f"95 % of {cores.count:,} runs kept at most {usual:.1f} cores busy on average, of {offered:g} that"
-        " their slots offer.",
+        title=f"Tasks keep at most one of {number_text(offered)} cores busy",
+        sentence=f"95 % of {cores.count:,} runs kept at most {usual:.1f} cores busy on average, of"
+        f" {number_text(offered)} that their slots offer.",
         advice=remedy.advice,
         evidence={"cores": round(usual, 2), "offeredCores": offered, **remedy.evidence},
         saving=remedy.saving,

@@ -2,7 +2,7 @@
 
 from shared.domain.efficiency.evidence import THOUSAND, EfficiencyEvidence
 from shared.domain.efficiency.rules.remedies import remedy_for
-from shared.domain.efficiency.texts import size_text
+from shared.domain.efficiency.texts import number_text, size_text
 from shared.domain.findings.finding import Finding
 
 
@@ -16,8 +16,8 @@ def slots_too_few(e: EfficiencyEvidence) -> Finding | None:
     return e.found(
         "slotsTooFew",
         title="Nodes have room for more tasks",
-        sentence=f"95 % of {cores.count:,} runs kept at most {busy:.1f} of {room.cores:g} cores busy on average, and"
-        f" none used more than {size_text(memory.highest.value)} of {size_text(room.memory)}.",
+        sentence=f"95 % of {cores.count:,} runs kept at most {busy:.1f} of {number_text(room.cores)} cores busy on"
+        f" average, and none used more than {size_text(memory.highest.value)} of {size_text(room.memory)}.",
         advice=remedy.advice,
         evidence={"cores": round(busy, 2), "offeredCores": room.cores, **remedy.evidence},
         saving=remedy.saving,

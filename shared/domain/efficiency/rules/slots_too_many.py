@@ -8,26 +8,28 @@ from shared.domain.findings.thresholds import MIN_ABOVE_OFFER, MIN_SATURATED
 
 
 def slots_too_many(e: EfficiencyEvidence) -> Finding | None:
-    """Returns the finding on a job whose slots offer less than a core each, where runs used 93 % of it on average.
+    """Returns the finding on a job whose slots offer less than a core each, where runs used 93 % of it over their time.
 
     It is also named where several tasks share a node, and each uses a quarter more cores than its slots offer: where
     all slots are taken, they can't. Where cores aren't busy, slots that share them are no waste: tasks wait for
-    something else.
+    something else. Nothing is said where no fewer tasks are advised than a node runs now.
     """
     cores, offered, node = e.enough("cores"), e.offer.cores, e.offer.node.cores
     if cores is None or not offered or not node:
         return None
-    busy, tasks = cores.mean / THOUSAND, e.offer.tasks
+    busy, tasks = cores.mean_over_time / THOUSAND, e.offer.tasks
     is_shared = offered < 1 and busy >= MIN_SATURATED * offered
     if not is_shared and (tasks == 1 or busy < MIN_ABOVE_OFFER * offered):
         return None
     fewer = node if is_shared else max(int(node / busy), 1)
+    if fewer >= tasks:
+        return None
     slots = fewer * e.offer.required
     return e.found(
         "slotsTooMany",
         title="Tasks share too few cores",
         sentence=f"On average {cores.count:,} runs used {percent_text(busy / offered)} of the {offered:.2f} cores that"
-        f" their slots offer: {tasks} tasks run at once on {node} cores.",
+        f" their slots offer: a node has {amount(node, 'core')}, and slots for {amount(tasks, 'such task')}.",
         advice=f"Set taskSlotsPerNode of a new pool to {slots}: a node then runs {amount(fewer, 'such task')} at once,"
         " with the cores that it can use, and fewer tasks hold memory.",
         evidence={

@@ -39,5 +39,5 @@ def time_limit_too_long(e: EfficiencyEvidence) -> Finding | None:
 
 
 def _rounded(span: timedelta) -> timedelta:
-    """Returns the next whole ten minutes."""
-    return -(-span // _ROUNDED) * _ROUNDED
+    """Returns the next whole ten minutes, ten at least."""
+    return max(-(-span // _ROUNDED), 1) * _ROUNDED

@@ -4,7 +4,7 @@ from shared.domain.efficiency.evidence import THOUSAND, EfficiencyEvidence
 from shared.domain.efficiency.offers import advised_nodes
 from shared.domain.efficiency.texts import size_text
 from shared.domain.findings.finding import Finding
-from shared.domain.findings.thresholds import MAX_WAITING_CORES, MIN_DISK_RATE
+from shared.domain.findings.thresholds import MIN_DISK_RATE
 
 _MEBI = 1 << 20
 
@@ -15,7 +15,7 @@ def waits_for_disk(e: EfficiencyEvidence) -> Finding | None:
     if cores is None or rate is None:
         return None
     busy, moved = cores.quantile(50) / THOUSAND, rate.quantile(50)
-    if busy > MAX_WAITING_CORES or moved < MIN_DISK_RATE:
+    if not e.may_wait or moved < MIN_DISK_RATE:
         return None
     return e.found(
         "waitsForDisk",

@@ -4,7 +4,7 @@ from shared.domain.core.amounts import amount
 from shared.domain.efficiency.evidence import THOUSAND, EfficiencyEvidence
 from shared.domain.efficiency.texts import size_text
 from shared.domain.findings.finding import Finding
-from shared.domain.findings.thresholds import MAX_WAITING_CORES, MIN_NETWORK_RATE
+from shared.domain.findings.thresholds import MIN_NETWORK_RATE
 
 _MEBI = 1 << 20
 
@@ -18,7 +18,7 @@ def waits_for_network(e: EfficiencyEvidence) -> Finding | None:
     if cores is None or nodes is None or nodes.network is None:
         return None
     busy = cores.quantile(50) / THOUSAND
-    if busy > MAX_WAITING_CORES or nodes.network < MIN_NETWORK_RATE:
+    if not e.may_wait or nodes.network < MIN_NETWORK_RATE:
         return None
     return e.found(
         "waitsForNetwork",

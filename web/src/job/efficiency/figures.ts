@@ -48,7 +48,7 @@ export function groupText({ prefix, result, exitCode, vmSize, runs }: TaskGroup)
 
 /** The rule of how many runs are enough. */
 export function enoughText({ enoughRuns, enoughOfAll }: Efficiency): string {
-  return `Advice needs ${enoughRuns} measured runs on a VM size, or ${enoughOfAll} where these are all completed tasks.`;
+  return `Advice needs ${enoughRuns} measured runs on a VM size, or ${enoughOfAll} where these are all tasks of the job.`;
 }
 
 /** "24 measured runs, 30 completed tasks". */

@@ -50,7 +50,7 @@ export interface Efficiency {
   runs: number;
   /** Null before the job's first read. */
   completedTasks: number | null;
-  /** So many runs are enough to conclude from, or so many where they are all completed tasks. */
+  /** So many runs are enough to conclude from, or so many where they are of all tasks of the job. */
   enoughRuns: number;
   enoughOfAll: number;
   currency: string;
