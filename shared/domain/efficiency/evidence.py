@@ -13,7 +13,6 @@ from shared.domain.findings.finding import Amount, Details, Finding, Scope, Valu
 from shared.domain.findings.thresholds import (
     CORES_HEADROOM,
     MAX_SLOTS,
-    MAX_SLOTS_PER_CORE,
     MAX_WAITING_CORES,
     MEMORY_HEADROOM,
     MEMORY_NEAR,
@@ -84,8 +83,8 @@ class EfficiencyEvidence:
         if node is None or need is None or self.context.kills or self.offer.node.may_have_gpus:
             return None
         by_memory = node.memory * NODE_MEMORY_FOR_TASKS / max(need.memory, 1)
-        by_cores = min(node.cores / need.cores if need.cores else MAX_SLOTS, node.cores * MAX_SLOTS_PER_CORE)
-        possible = int(min(by_memory, by_cores, MAX_SLOTS))
+        by_cores = node.cores / need.cores if need.cores else MAX_SLOTS
+        possible = int(min(by_memory, by_cores, self.offer.node.most_slots))
         return possible if possible >= MIN_MORE_TASKS * self.offer.tasks else None
 
     @property

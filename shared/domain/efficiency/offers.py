@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from shared.domain.findings.thresholds import MIN_MORE_TASKS
+from shared.domain.findings.thresholds import MAX_SLOTS, MAX_SLOTS_PER_CORE, MIN_MORE_TASKS
 from shared.domain.pools.vm_sizes import vcpus_of
 
 GIB = 1 << 30
@@ -71,6 +71,11 @@ class NodeOffer:
     def may_have_gpus(self) -> bool:
         """Whether it has GPUs, or is of a family with these that the file lacks."""
         return bool(self.gpus) or self.vm_size.startswith(_WITH_GPUS)
+
+    @property
+    def most_slots(self) -> int:
+        """The most task slots that Batch allows; 256 where its vCPUs aren't known."""
+        return MAX_SLOTS if self.cores is None else min(MAX_SLOTS, MAX_SLOTS_PER_CORE * self.cores)
 
     @property
     def room(self) -> "Room | None":

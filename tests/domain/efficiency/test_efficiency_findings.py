@@ -126,6 +126,14 @@ def test_slots_are_multiples_of_those_that_a_task_requires() -> None:
     assert (found.evidence["slotsPerNode"], found.evidence["sufficientSlots"]) == (4, 14)
 
 
+def test_more_slots_than_batch_allows_are_not_advised() -> None:
+    found = only(evidence(some(cores=1.0, memory=1.0), size="standard_d8s_v5", slots=8, required=8))
+    assert found.advice.startswith(
+        "Set taskSlotsPerNode of a new pool to 7, and requiredSlots of the tasks to 1: its nodes have room for 7 such"
+    )
+    assert found.evidence["sufficientSlots"] == 7
+
+
 def test_slots_that_share_cores_are_advised_to_be_as_many_as_cores() -> None:
     found = only(evidence([run(at, cores=0.5, memory=1.7) for at in range(40)], slots=8))
     assert found.sentence == (

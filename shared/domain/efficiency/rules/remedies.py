@@ -20,10 +20,11 @@ def remedy_for(e: EfficiencyEvidence) -> Remedy | None:
     """Returns more slots per node where there is room for them, else a smaller VM size by name; None without either."""
     tasks = e.more_tasks
     if tasks:
-        slots = tasks * e.offer.required
+        slots, each = _slots_for(tasks, e)
+        narrower = f", and requiredSlots of the tasks to {each}" if each != e.offer.required else ""
         advice = (
-            f"Set taskSlotsPerNode of a new pool to {slots}: its nodes have room for {tasks} such tasks instead of"
-            f" {e.offer.tasks}, so the same work needs {_share(e.offer.tasks, tasks)} of the nodes."
+            f"Set taskSlotsPerNode of a new pool to {slots}{narrower}: its nodes have room for {tasks} such tasks"
+            f" instead of {e.offer.tasks}, so the same work needs {_share(e.offer.tasks, tasks)} of the nodes."
         )
         return Remedy(advice, {"slotsPerNode": e.offer.slots, "sufficientSlots": slots}, e.saved_by(tasks))
     size = e.sufficient_size
@@ -31,6 +32,12 @@ def remedy_for(e: EfficiencyEvidence) -> Remedy | None:
         return None
     advice = f"A node of {size} has room for as many of these tasks: create the pool anew with this VM size."
     return Remedy(advice, {"slotsPerNode": e.offer.slots, "sufficientSize": size}, e.saved_by_size(size))
+
+
+def _slots_for(tasks: int, e: EfficiencyEvidence) -> tuple[int, int]:
+    """Returns slots of a node for so many tasks, and those of each task: as now, or one where Batch allows no more."""
+    slots = tasks * e.offer.required
+    return (slots, e.offer.required) if slots <= e.offer.node.most_slots else (tasks, 1)
 
 
 def _share(part: int, whole: int) -> str:
