@@ -99,16 +99,24 @@ class _Basis:
         return max(self.kinds, key=lambda kind: self.kinds[kind]).vm_size
 
     @property
+    def own(self) -> tuple[str, int]:
+        """The VM size and the slots of then."""
+        return self.vm_size, self.pool.facts.slots_per_node
+
+    @property
     def required(self) -> int:
         slots = [task.slots for task in self.workload.tasks]
         return max(set(slots), key=slots.count)
 
     def offer(self, vm_size: str, slots: int) -> SlotOffer:
-        """Returns what the slots of a task offer. Raises WhatIfError for an unknown size."""
+        """Returns what the slots of a task offer. Raises WhatIfError for an unknown size, and for too many slots."""
         node = node_offer(vm_size, vcpus_in_pool(vm_size, self.pool.facts))
         if vm_size != self.vm_size and (node.cores is None or node.memory is None):
             text = f"The vCPUs and memory of '{vm_size}' aren't known here, so nothing is said of it."
             raise WhatIfError(text, target="vmSize")
+        if node.cores and slots > node.most_slots and (vm_size, slots) != self.own:
+            text = f"Batch allows at most {node.most_slots} slots on a node of {vm_size}, as it has {node.cores} vCPUs."
+            raise WhatIfError(text, target="slots")
         return SlotOffer(node, slots, self.required)
 
 
@@ -156,7 +164,7 @@ def _answer(basis: _Basis, wanted: WhatIf) -> WhatIfReport:
     if workload.widest > slots:
         text = f"Some tasks require {workload.widest} slots, more than the {slots} of a node: they would never run."
         raise WhatIfError(text, target="slots")
-    was, will = basis.offer(basis.vm_size, basis.pool.facts.slots_per_node), basis.offer(vm_size, slots)
+    was, will = basis.offer(*basis.own), basis.offer(vm_size, slots)
     cores, peak, gpus = _figures(group)
     stretch = stretch_of(cores, was, will)
     before = _scenario(basis, WhatIf(), 1.0)

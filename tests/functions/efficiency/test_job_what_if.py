@@ -51,6 +51,12 @@ async def test_what_cannot_be_replayed_is_refused_with_a_sentence(world: World) 
     assert unknown.body["error"]["message"] == (
         "The vCPUs and memory of 'standard_z9' aren't known here, so nothing is said of it."
     )
+    many = await world.get(f"{path}?slots=17")
+    assert (many.status, many.body["error"]["target"]) == (400, "slots")
+    assert many.body["error"]["message"] == (
+        "Batch allows at most 16 slots on a node of standard_d4s_v5, as it has 4 vCPUs."
+    )
+    assert (await world.get(f"{path}?slots=16")).status == 200
     assert (await world.get(f"{path}?slots=0")).status == 400
     assert (await world.get("accounts/demo/jobs/none/whatif")).status == 404
 
