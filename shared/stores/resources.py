@@ -17,6 +17,7 @@ from shared.domain.polling.schedule_rounds import ScheduleRound
 from shared.domain.pools.pools import Pool
 from shared.domain.schedules.schedules import Schedule
 from shared.errors import CacheConflictError, UnreadableError
+from shared.stores.accounts.monitoring import AccountRows
 from shared.stores.tables.row_columns import Row, json_columns, json_of, row_of
 from shared.stores.tables.tables import Tables, delete_row, load_row, load_rows, save_row
 from shared.stores.tables.unit_writes import write_units, written
@@ -55,9 +56,14 @@ class ResourceStore[T: (Pool, Schedule), R: (PoolRound, ScheduleRound)]:
         self._accounts = tables["accounts"]
         self._known: dict[str, KnownResources[T, R]] = {}
 
-    async def load_known(self, account_key: str) -> KnownResources[T, R]:
-        """Returns stored resources, from memory if the round's row shows that this process wrote it last."""
-        known, last = self._known.get(account_key), await self.load_round(account_key)
+    async def load_known(self, account_key: str, account: AccountRows | None = None) -> KnownResources[T, R]:
+        """Returns stored resources, from memory if the round's row shows that this process wrote it last.
+
+        The row is among those of the `account` if these were read just before. Where another process writes it
+        meanwhile, its ETag refuses what goes by the earlier row, as it does during every round.
+        """
+        known = self._known.get(account_key)
+        last = await self.load_round(account_key) if account is None else self._round_in(account.rows)
         if known and last and known.last and known.last.etag == last.etag:
             return known
         return await self._load_all(account_key, last)
@@ -83,6 +89,10 @@ class ResourceStore[T: (Pool, Schedule), R: (PoolRound, ScheduleRound)]:
     async def load_round(self, account_key: str) -> R | None:
         """Returns the last round; for an unreadable row an empty one under its ETag, which the next overwrites."""
         row = await load_row(self._accounts, account_key, self.round_row)
+        return self._decoded_round(row) if row else None
+
+    def _round_in(self, rows: Mapping[str, Row]) -> R | None:
+        row = rows.get(self.round_row)
         return self._decoded_round(row) if row else None
 
     async def save_all(self, account_key: str, resources: Sequence[T]) -> list[T | CacheConflictError]:

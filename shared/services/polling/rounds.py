@@ -22,6 +22,7 @@ from shared.services.round.job_polls import JobPolls
 from shared.services.round.resource_state import ResourceRoundResult, RoundRules
 from shared.services.round.round_state import RoundState
 from shared.services.schedules.schedule_rounds import ScheduleRounds
+from shared.stores.accounts.monitoring import AccountRows
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.stores import Stores
 from shared.stores.tables.unreadable import warn_of
@@ -79,7 +80,8 @@ class AccountRounds:
         if self._turn.locked():
             return None
         async with self._turn:
-            monitoring, last = await self._stores.monitoring.load_with_round(self.source.account.key)
+            account = await self._stores.monitoring.load_account(self.source.account.key)
+            monitoring, last = account.monitoring, account.last
             if not monitoring.enabled:
                 return None
             interval, now = monitoring.interval(interval), await self._clock.now()
@@ -89,7 +91,7 @@ class AccountRounds:
                 return None
             if last is not None and not is_queued and not last.is_due(now, interval):
                 return last.due_at(interval) if last.succeeded else None
-            done = await self._run(last, wanted=None, budget=budget)
+            done = await self._run(account, last, wanted=None, budget=budget)
             return None if done.reason else now + interval * 0.9
 
     async def leave_to_queue(self, interval: timedelta) -> None:
@@ -124,7 +126,8 @@ class AccountRounds:
         """
         async with self._turn:
             await self._breathe()
-            monitoring, last = await self._stores.monitoring.load_with_round(self.source.account.key)
+            account = await self._stores.monitoring.load_account(self.source.account.key)
+            monitoring, last = account.monitoring, account.last
             self._interval = monitoring.interval(self._rules.poll_interval)
             if monitoring.off_reason:
                 return 0, (Reason(None, str(MonitoringOffError(self.source.account.id, monitoring.off_reason))),)
@@ -133,7 +136,7 @@ class AccountRounds:
                 return 0, (Reason(None, str(BatchThrottledError(self.source.account.endpoint, wait))),)
             if wanted is None and last is not None:
                 last = replace(last, full_list_at=None)
-            done = await self._run(last, wanted=wanted, budget=budget, thorough=True)
+            done = await self._run(account, last, wanted=wanted, budget=budget, thorough=True)
         return len(done.polled) - len(done.failures), done.reasons(wanted)
 
     @property
@@ -148,7 +151,13 @@ class AccountRounds:
             await asyncio.sleep(wait)
 
     async def _run(
-        self, last: Round | None, *, wanted: Collection[str] | None, budget: timedelta, thorough: bool = False
+        self,
+        account: AccountRows,
+        last: Round | None,
+        *,
+        wanted: Collection[str] | None,
+        budget: timedelta,
+        thorough: bool = False,
     ) -> RoundState:
         started, calls = await self._clock.now(), self._calls
         self.began = asyncio.get_running_loop().time()
@@ -157,7 +166,7 @@ class AccountRounds:
         this = RoundState(last, keys, deadline, thorough=thorough)
         beside_deadline = self.began + budget.total_seconds() / 2  # so that hanging requests don't delay the next round
         over_jobs = self._run_jobs(this, started, calls)
-        beside = self._beside(this, beside_deadline) if keys is None else []
+        beside = self._beside(this, beside_deadline, account) if keys is None else []
         ends = await asyncio.gather(over_jobs, *beside, return_exceptions=True)  # none ends with another's failure
         if ends[0] is None:
             self._messages += this.messages(self.source.account.id)
@@ -174,13 +183,13 @@ class AccountRounds:
             until = await self._clock.now() + max(throttled)
             await self._stores.rounds.change(self.source.account.key, lambda last: last.waiting(until))
 
-    def _beside(self, this: RoundState, deadline: float) -> list[_Beside]:
+    def _beside(self, this: RoundState, deadline: float, account: AccountRows) -> list[_Beside]:
         """Returns the polls that run beside the round over jobs: of pools and schedules."""
 
         def has_time() -> bool:
             return this.may_continue(deadline)
 
-        over_pools = [self._pools.run(has_time, deadline, self._interval)] if self._pools else []
+        over_pools = [self._pools.run(has_time, deadline, self._interval, account)] if self._pools else []
         if self._schedules is None:
             return over_pools
         return [*over_pools, self._schedules.run(this.jobs_of_schedules, has_time, thorough=this.thorough)]

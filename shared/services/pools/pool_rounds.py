@@ -1,7 +1,8 @@
 """A round over one account's pools: the list of pools, the service's node counts, and the nodes of each pool.
 
 It runs beside the round over jobs; neither waits for the other or ends with its failure. An unchanged account costs a
-request for pools, one for the counts of every ten pools, one for every pool with nodes, and one row read and written.
+request for pools, one for the counts of every ten pools, one for every pool with nodes, and one row written, which is
+read with the account's other rows.
 Each pool is compared only with its own counts, so pages of counts may differ in time.
 """
 
@@ -33,6 +34,7 @@ from shared.services.pools.pool_usage import PoolUsage
 from shared.services.pools.pools_round_state import PoolsRoundState
 from shared.services.pools.start_up_records import StartUpRecords, seen_nodes
 from shared.services.round.resource_state import ResourceRoundResult, RoundRules
+from shared.stores.accounts.monitoring import AccountRows
 from shared.stores.batch.batch_pools import BatchPools
 from shared.stores.pools.nodes import planned
 from shared.stores.pools.pools import KnownPools
@@ -75,16 +77,20 @@ class PoolRounds:
         self._read_at: datetime | None = None
 
     async def run(
-        self, has_time: Callable[[], bool], deadline: float | None = None, interval: timedelta | None = None
+        self,
+        has_time: Callable[[], bool],
+        deadline: float | None = None,
+        interval: timedelta | None = None,
+        account: AccountRows | None = None,
     ) -> ResourceRoundResult:
         """Runs a round while `has_time` returns True; records and returns Batch's errors.
 
         `deadline`, in loop time, is when `has_time` returns False at the latest; None if unknown. `interval` is the
-        account's own poll interval, None for that of the settings. Raises StorageError and CacheConflictError if the
-        round can't be stored.
+        account's own poll interval, None for that of the settings. `account` are its rows as read just before. Raises
+        StorageError and CacheConflictError if the round can't be stored.
         """
         calls, started = self.source.calls, await self._clock.now()
-        known = await self._load(started)
+        known = await self._load(started, account)
         warn_of(self._key, known.unreadable.values())
         usage = PoolUsage(known, interval or self._rules.poll_interval)
         this = PoolsRoundState(started, known, usage, has_time, deadline)
@@ -99,13 +105,13 @@ class PoolRounds:
             await self._images.refresh(started)
         return this.result("Pools", done.problem)
 
-    async def _load(self, now: datetime) -> KnownPools:
+    async def _load(self, now: datetime, account: AccountRows | None) -> KnownPools:
         """Returns known pools, from storage once per full list interval, which finds rows of processes that died."""
         if self._read_at is None or is_over(self._read_at, self._rules.full_list_interval, now):
             self._pools.forget(self._key)
             await self._nodes.doubt(self._key)
             self._read_at = now
-        return await self._pools.load_known(self._key)
+        return await self._pools.load_known(self._key, account)
 
     async def _discover(self, this: PoolsRoundState) -> None:
         """Lists pools, looks up missing ones, and requests node counts if there may be nodes."""

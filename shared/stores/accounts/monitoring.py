@@ -1,6 +1,7 @@
 """The row `monitoring` of each account in the table `accounts`: whether it is watched, and how often."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -18,6 +19,15 @@ _ROW = "monitoring"
 _COLUMNS = {"poll_seconds": "pollSeconds", "changed_at": "changedAt", "switched_at": "switchedAt"}
 
 
+@dataclass(frozen=True, slots=True)
+class AccountRows:
+    """An account's settings and last round, and all rows of its partition by name, as one query returned them."""
+
+    monitoring: Monitoring
+    last: Round | None
+    rows: Mapping[str, Row]
+
+
 class MonitoringStore:
     def __init__(self, tables: Tables) -> None:
         self._table = tables["accounts"]
@@ -27,10 +37,17 @@ class MonitoringStore:
         return _monitoring(row) if row else Monitoring()
 
     async def load_with_round(self, account_key: str) -> tuple[Monitoring, Round | None]:
-        """Returns the settings with the account's last round, by one query, as every tick needs both."""
+        """Returns the settings with the account's last round, by one query."""
+        found = await self.load_account(account_key)
+        return found.monitoring, found.last
+
+    async def load_account(self, account_key: str) -> AccountRows:
+        """Returns all that every tick needs of an account's rows, by one query."""
         rows = {row["RowKey"]: row for row in await load_rows(self._table, account_key)}
         monitoring, last = rows.get(_ROW), rows.get(ROUND_ROW)
-        return _monitoring(monitoring) if monitoring else Monitoring(), round_of(last) if last else None
+        return AccountRows(
+            _monitoring(monitoring) if monitoring else Monitoring(), round_of(last) if last else None, rows
+        )
 
     async def save(self, account_key: str, monitoring: Monitoring) -> Monitoring:
         """Writes settings under their ETag, or new ones. Raises CacheConflictError if another change was first."""

@@ -95,7 +95,7 @@ def over_a_pool(world: PoolWorld, chance: Random) -> None:
     def change() -> None:
         world.change_node(pool, "tvm-001", "running", slots=chance.choice((1, 2)))
 
-    overlap(world, chance, lambda process: process.rounds.run(lambda: True), change)
+    overlap(world, chance, lambda process: process.poll(), change)
     world.check(fresh=[])
     for who in (0, 1):
         world.wait(60)

@@ -91,6 +91,18 @@ def known(world: World, process: Process) -> int:
     return sum(pool.snapshot is not None for pool in found.resources.values())
 
 
+def test_a_round_over_unchanged_jobs_and_pools_reads_the_rows_of_the_account_once(
+    world: World, process: Process
+) -> None:
+    pools_of(process).latency = 0.1
+    for _ in range(4):
+        polled(world, process, budget=400)
+        world.wait(61)
+    before = process.connection.calls
+    polled(world, process, budget=400)
+    assert process.connection.calls - before == 4  # its rows and its jobs are read, the rows of two rounds written
+
+
 def test_slow_pools_take_half_of_the_time_and_the_rest_comes_first_in_the_next_round(
     world: World, process: Process
 ) -> None:

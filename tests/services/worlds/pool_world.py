@@ -26,7 +26,7 @@ from shared.services.pools.pool_rounds import PoolRounds
 from shared.services.pools.pools_round_state import PoolsRoundState
 from shared.services.queries.histories import Histories
 from shared.services.queries.pool_queries import PoolQueries
-from shared.services.round.resource_state import RoundRules
+from shared.services.round.resource_state import ResourceRoundResult, RoundRules
 from shared.stores.pools.pools import KnownPools
 from shared.stores.stores import Stores
 from tests.services.fakes.fake_pools import FakePools, Nodes, PoolService, TruePool, true_summary
@@ -76,6 +76,11 @@ class PoolProcess:
         registry = Registry({ACCOUNT.id: ACCOUNT}, stores.monitoring, self.clock, timedelta(seconds=60))
         queries = PoolQueries(registry, stores)
         self.histories = Histories(registry, POOL_SAMPLES, queries.recent_samples, stores.pool_history, HISTORY)
+        self._monitoring = stores.monitoring
+
+    async def poll(self) -> ResourceRoundResult:
+        """Runs a round that goes by the account's rows, which are read first."""
+        return await self.rounds.run(lambda: True, account=await self._monitoring.load_account(ACCOUNT.key))
 
 
 @dataclass(slots=True)
@@ -167,7 +172,7 @@ class PoolWorld:
         """Polls with a process while others poll; this one takes no time."""
 
         async def poll() -> None:
-            await self.processes[who].rounds.run(lambda: True)
+            await self.processes[who].poll()
             self._check_order(await self.started().pools.load_all(ACCOUNT.key))
 
         self.besides.append(self.loop.create_task(poll()))
@@ -185,7 +190,7 @@ class PoolWorld:
         for who, takes in polls:
             self.processes[who].batch.latency = takes
         self.processes[polls[0][0]].connection.arm(fault)
-        ends = self.run(_gathered([self.processes[who].rounds.run(lambda: True) for who, _ in polls]))
+        ends = self.run(_gathered([self.processes[who].poll() for who, _ in polls]))
         self.table_calls = sum(self.processes[who].connection.calls for who, _ in polls)
         for (who, _), end in zip(polls, ends, strict=True):
             self.processes[who].connection.arm(None)
