@@ -14,8 +14,8 @@ from shared.domain.tasks.tasks import Task
 type AttributeKind = Literal["nominal", "rising", "interval"]
 """Groups are single values; values from a bound on; or values between two bounds."""
 type AttributeScale = Literal["machine", "time", "use", "history", "id"]
-_HOUR, _DAY = 3_600_000, 86_400_000
-_LONG = 36 * _HOUR
+HOUR, _DAY = 3_600_000, 86_400_000
+_LONG = 36 * HOUR
 _MIN_PER_VALUE = 4
 
 
@@ -101,10 +101,10 @@ def _of_machines(
 def _of_times(tasks: Sequence[Task]) -> Iterator[Attribute]:
     starts = [task.start or None for task in tasks]
     known = [start for start in starts if start]
-    hours = [start // _HOUR * _HOUR if start else None for start in starts]
+    hours = [start // HOUR * HOUR if start else None for start in starts]
     yield Attribute("startHour", "nominal", "time", hours, is_serial=True)
     if known and max(known) - min(known) > _LONG:
-        of_day = [start % _DAY // _HOUR if start else None for start in starts]
+        of_day = [start % _DAY // HOUR if start else None for start in starts]
         yield Attribute("hourOfDay", "nominal", "time", of_day, is_serial=True)
     waits = [task.start - task.creation if task.creation and task.start >= task.creation else None for task in tasks]
     yield Attribute.numeric(

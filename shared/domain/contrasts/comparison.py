@@ -18,7 +18,8 @@ from shared.domain.contrasts.attributes import (
 )
 from shared.domain.contrasts.contrast import Contrast, TaskComparison
 from shared.domain.contrasts.dispersion import between_neighbours, between_nodes
-from shared.domain.contrasts.groups import Group, best_group, members, placed
+from shared.domain.contrasts.groups import ContrastGroup, best_group, members, placed
+from shared.domain.contrasts.id_parts import MAX_PARTS
 from shared.domain.contrasts.statistics import hypergeometric_tail, normal_tail, odds_ratio_bound
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, SUCCESS, Task
 
@@ -30,6 +31,9 @@ MIN_SHARE = 0.05
 """The least share of all failed tasks beyond chance of a group between bounds, and of every later one but a node."""
 MAX_CONTRASTS, MAX_SEARCHES = 4, 6
 _SAME, _MOSTLY = 0.5, 0.95
+_NEAR = 1.0
+_ID_PARTS = tuple(f"idPart{place}" for place in range(1, MAX_PARTS + 1))
+_WITH_ONE_BOUND, _WITH_TWO_BOUNDS = ("position", *_ID_PARTS, "wait", "start"), ("start", "position", *_ID_PARTS)
 _USED_UP = ("runTime", "memoryPeak", "gpuMemoryPeak", "gpus")
 
 
@@ -37,7 +41,7 @@ _USED_UP = ("runTime", "memoryPeak", "gpuMemoryPeak", "gpus")
 class ClearGroup:
     """A group that passed, with a byte for each of its rows, and its corrected p."""
 
-    group: Group
+    group: ContrastGroup
     inside: bytes
     p_value: float
 
@@ -60,7 +64,7 @@ class GroupSearch:
         found = [self._judged(group, active, len(groups)) for group in groups]
         return sorted((one for one in found if one is not None), key=lambda one: -round(one.group.score, 6))
 
-    def _judged(self, group: Group, active: bytes, families: int) -> ClearGroup | None:
+    def _judged(self, group: ContrastGroup, active: bytes, families: int) -> ClearGroup | None:
         """Returns the group if it passes the level and has a minimal effect, both after the correction."""
         trials = group.tried * families
         exact = hypergeometric_tail(group.tally) * trials
@@ -74,12 +78,12 @@ class GroupSearch:
         p_value = exact if spread <= 1 else max(exact, normal_tail(2 * group.tally.gain / spread) * trials)
         return ClearGroup(exactly, inside, p_value) if p_value <= LEVEL else None
 
-    def _has_effect(self, group: Group) -> bool:
+    def _has_effect(self, group: ContrastGroup) -> bool:
         tally = group.tally
         is_large = group.attribute.kind == "nominal" or tally.excess >= MIN_SHARE * sum(self.failed)
         return is_large and tally.excess >= MIN_COMPARED - 1 and odds_ratio_bound(tally) >= MIN_ODDS_RATIO
 
-    def _dispersion(self, group: Group, inside: bytes, active: bytes) -> float:
+    def _dispersion(self, group: ContrastGroup, inside: bytes, active: bytes) -> float:
         nodes = [node if is_active else None for node, is_active in zip(self._nodes, active, strict=True)]
         spread = between_nodes(group.tally, inside, self.failed, nodes)
         if group.attribute.is_serial:
@@ -130,7 +134,7 @@ def _causes(search: GroupSearch) -> list[Contrast]:
         found = search.among(active, candidates)
         if not found or len(chosen) == MAX_CONTRASTS:
             break
-        first = _most_specific(found)
+        first = _first_of(found, search.failed)
         if not _is_rest(first, chosen, search.failed):
             chosen.append((first, [one for one in found if _is_alike(first, one, search.failed)]))
         active = bytes(is_active and not is_in for is_active, is_in in zip(active, first.inside, strict=True))
@@ -155,13 +159,26 @@ def _is_retry_policy(attribute: Attribute, failed: bytes) -> bool:
     return at_most >= _MOSTLY * sum(failed)
 
 
-def _most_specific(found: Sequence[ClearGroup]) -> ClearGroup:
-    """Returns the best group, or the node where a coarser property of machines has exactly its tasks."""
+def _first_of(found: Sequence[ClearGroup], failed: bytes) -> ClearGroup:
+    """Returns the best group, or one of the same tasks that goes before it.
+
+    That is the node before a coarser property of machines. Of time and order with nearly equal scores, the start goes
+    first for a range with two bounds, as an outage has, and the position in the job for one with a single bound.
+    """
     first = found[0]
-    if first.group.attribute.scale != "machine":
+    if first.group.attribute.scale == "machine":
+        return next((one for one in found if one.group.attribute.name == "node" and one.inside == first.inside), first)
+    serial = _WITH_ONE_BOUND if None in first.group.bounds else _WITH_TWO_BOUNDS
+    if first.group.attribute.name not in serial:
         return first
-    same = (one for one in found if one.group.attribute.name == "node" and one.inside == first.inside)
-    return next(same, first)
+    near = [
+        one
+        for one in found
+        if one.group.attribute.name in serial
+        and one.group.score >= first.group.score - _NEAR
+        and _overlap(one.inside, first.inside, failed) >= _MOSTLY
+    ]
+    return min(near, key=lambda one: serial.index(one.group.attribute.name))
 
 
 def _is_alike(first: ClearGroup, other: ClearGroup, failed: bytes) -> bool:

@@ -34,7 +34,7 @@ class Bounds(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ContrastGroup:
     """Tasks with a value within bounds. `tried` groups of the attribute were compared, the best by `tally`.
 
     `freedom` is the logarithm of the number of groups that the attribute could make of the tasks.
@@ -68,7 +68,7 @@ class Steps(NamedTuple):
         )
 
 
-def best_group(attribute: Attribute, failed: bytes, active: bytes, *, falling: bool = False) -> Group | None:
+def best_group(attribute: Attribute, failed: bytes, active: bytes, *, falling: bool = False) -> ContrastGroup | None:
     """Returns the best group among the active rows, None where none has enough tasks.
 
     `failed` and `active` have a byte for each row. `falling` groups a rising attribute's values up to a bound.
@@ -90,10 +90,10 @@ def best_group(attribute: Attribute, failed: bytes, active: bytes, *, falling: b
     if best is None:
         return None
     _, tally, first, end = best
-    return Group(attribute, _bounds(steps, first, end), tally, tried, _freedom(count, first, end))
+    return ContrastGroup(attribute, _bounds(steps, first, end), tally, tried, _freedom(count, first, end))
 
 
-def placed(group: Group, failed: bytes, active: bytes) -> Group:
+def placed(group: ContrastGroup, failed: bytes, active: bytes) -> ContrastGroup:
     """Returns the group with its bounds where they separate best; a single value stays."""
     if group.attribute.kind == "nominal":
         return group
@@ -106,11 +106,11 @@ def placed(group: Group, failed: bytes, active: bytes) -> Group:
         if tally.gain <= best.tally.gain or min(tally.total - MIN_TASKS, tally.failed - MIN_FAILED) < 0:
             break
         freedom = _freedom(len(steps.values), first, end)
-        best = Group(group.attribute, _bounds(steps, first, end), tally, group.tried, freedom)
+        best = ContrastGroup(group.attribute, _bounds(steps, first, end), tally, group.tried, freedom)
     return best
 
 
-def members(group: Group) -> bytes:
+def members(group: ContrastGroup) -> bytes:
     """Returns a byte for each row, 1 for those of the group."""
     low, high = group.bounds
     values = group.attribute.values
@@ -121,7 +121,7 @@ def members(group: Group) -> bytes:
     return bytes(map(group.bounds.has, values))
 
 
-def _best_value(attribute: Attribute, failed: bytes, active: bytes) -> Group | None:
+def _best_value(attribute: Attribute, failed: bytes, active: bytes) -> ContrastGroup | None:
     rows = [value for value, is_active in zip(attribute.values, active, strict=True) if is_active and value is not None]
     chosen = zip(attribute.values, failed, active, strict=True)
     totals = Counter(rows)
@@ -140,7 +140,7 @@ def _best_value(attribute: Attribute, failed: bytes, active: bytes) -> Group | N
     gain, best = max(((tally.gain, value) for value, tally in tallies.items()), default=(0.0, None), key=_by_gain)
     if gain <= 0:
         return None
-    return Group(attribute, Bounds(best, best), tallies[best], len(tried), log(len(totals)))
+    return ContrastGroup(attribute, Bounds(best, best), tallies[best], len(tried), log(len(totals)))
 
 
 def _by_gain(one: tuple[float, Any]) -> tuple[float, str]:

@@ -64,6 +64,12 @@ def hypergeometric_tail(tally: Tally) -> float:
     return min(found, 1.0)
 
 
+def hypergeometric_terms(tally: Tally) -> list[float]:
+    """Returns the chances of 0, 1, 2, … failed tasks in a group drawn blindly."""
+    most = min(tally.total, tally.all_failed)
+    return [exp(_log_probability(number, tally)) for number in range(most + 1)]
+
+
 def normal_tail(deviance: float) -> float:
     """Returns the one-sided p of a likelihood ratio (twice the gain) of one degree of freedom."""
     return erfc(sqrt(max(deviance, 0.0) / 2)) / 2

@@ -88,3 +88,9 @@ MAX_START_UP_SHARE = 0.5
 """The share of start-ups in the time of start-ups and runs from which on they count as longer than the work."""
 MIN_SPOT_LOST = 0.3
 """The share without a result in what a job's tasks held on spot nodes from which on these lose too much."""
+NODE_FAILURE_LEVEL = 0.01
+"""The chance, corrected for all nodes, up to which a node's failed tasks count as its own."""
+MIN_FAILED_OF_NODE, MIN_FAILING_EXCESS_RATIO, MIN_OTHER_NODES = 4, 3.0, 2
+"""Failed tasks of a node, how many times the expected ones they are, and other nodes of its pool, from which on so."""
+MAX_FAILING_NODES = 10
+"""Such nodes that are named."""

@@ -1,0 +1,1 @@
+"""Rules on nodes whose tasks fail, a rule a file."""
