@@ -63,6 +63,7 @@ ENDPOINTS = (
     Endpoint("cost.job_cost", "get_job_cost", "GET", f"{JOB}/cost"),
     Endpoint("efficiency.job_efficiency", "get_job_efficiency", "GET", f"{JOB}/efficiency"),
     Endpoint("efficiency.job_what_if", "get_job_what_if", "GET", f"{JOB}/whatif"),
+    Endpoint("efficiency.pool_what_if", "get_pool_what_if", "GET", f"{POOL}/whatif"),
     Endpoint("pools.pool_queue", "get_pool_queue", "GET", f"{POOL}/queue"),
     Endpoint("pools.pool_startup", "get_pool_startup", "GET", f"{POOL}/startup"),
     Endpoint("efficiency.account_efficiency", "get_account_efficiency", "GET", f"{ACCOUNT}/efficiency"),

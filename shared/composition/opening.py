@@ -31,7 +31,9 @@ from shared.services.efficiency.efficiency_digests import EfficiencyDigests
 from shared.services.efficiency.efficiency_queries import EfficiencyQueries
 from shared.services.efficiency.job_contexts import JobContextReader
 from shared.services.efficiency.node_figures import NodeFigureReader
+from shared.services.efficiency.pool_what_if import PoolWhatIfQueries
 from shared.services.efficiency.replay_evidence import ReplayEvidence
+from shared.services.efficiency.scaling_evidence import ScalingEvidence
 from shared.services.efficiency.what_if_queries import WhatIfQueries
 from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
@@ -102,6 +104,7 @@ class Services:
     waste: WasteQueries
     efficiency: EfficiencyQueries
     what_if: WhatIfQueries
+    pool_what_if: PoolWhatIfQueries
     account_efficiency: AccountEfficiencyQueries
     schedules: ScheduleQueries
     registry: Registry
@@ -200,6 +203,9 @@ async def open_services(settings: Settings) -> Services:
         waste=WasteQueries(registry, stores, price_queries, pool_histories),
         efficiency=efficiency,
         what_if=WhatIfQueries(queries, ReplayEvidence(walk, stores, price_queries, parts.ingestion.attempts)),
+        pool_what_if=PoolWhatIfQueries(
+            ScalingEvidence((queries, pools), walk, pool_histories, stores, price_queries),
+        ),
         account_efficiency=AccountEfficiencyQueries(
             registry, stores.usage_days, parts.ingestion.day_use, price_queries, settings.cost_labels
         ),

@@ -155,8 +155,8 @@ def _scenario(found: ScenarioReport, begin: datetime | None) -> ScenarioAnswer:
         spot=found.spot,
         replays=estimate.replays if estimate else 0,
         end=utc(begin + timedelta(milliseconds=estimate.end.expected)) if estimate and begin else None,
-        seconds=_spread(estimate.end) if estimate else None,
-        node_seconds=_spread(estimate.nodes) if estimate else None,
+        seconds=spread_answer(estimate.end) if estimate else None,
+        node_seconds=spread_answer(estimate.nodes) if estimate else None,
         cost=_cost(found, estimate) if estimate else None,
         no_price=found.no_price,
         uses=list(_uses(found, estimate)) if estimate else [],
@@ -164,7 +164,7 @@ def _scenario(found: ScenarioReport, begin: datetime | None) -> ScenarioAnswer:
     )
 
 
-def _spread(spread: Spread) -> SpreadAnswer:
+def spread_answer(spread: Spread) -> SpreadAnswer:
     expected, low, high = (round(value / _SECOND, 1) for value in spread)
     return SpreadAnswer(expected=expected, low=low, high=high)
 

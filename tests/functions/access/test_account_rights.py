@@ -66,6 +66,7 @@ CASES = {
     "get_node": [f"{_POOL}/nodes/{{node}}"],
     "list_prices": [f"{_ACCOUNT}/prices", f"{_ACCOUNT}/prices?format=csv"],
     "list_retirements": ["retirements", "retirements?format=csv", "retirements?all=true"],
+    "get_pool_what_if": [f"{_POOL}/whatif"],
     "get_pool_queue": [f"{_POOL}/queue", f"{_POOL}/queue?format=csv"],
     "get_pool_cost": [f"{_POOL}/cost", f"{_POOL}/cost?format=csv"],
     "get_pool_startup": [f"{_POOL}/startup", f"{_POOL}/startup?format=csv"],

@@ -1,0 +1,44 @@
+"""What replays of a pool's scaling take for granted, in sentences."""
+
+from collections.abc import Sequence
+
+from shared.domain.core.amounts import amount
+from shared.domain.core.stamps import format_stamp
+from shared.domain.efficiency.scaling.pool_replay import ScalingPlan
+from shared.services.efficiency.scaling_evidence import PoolEvidence
+
+_SECOND = 1000  # milliseconds
+_SAMPLES = (
+    "Samples of tasks follow from the tasks' stamps, and those of nodes from polls; the newest that a formula finds is"
+    " 30 seconds old."
+)
+
+
+def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: float, problem: str | None) -> Sequence[str]:
+    """Returns the assumptions of the replays; `misfit` is that of the replay as it was, from what was seen."""
+    gap = plan.gap / _SECOND
+    found = [
+        f"{_SAMPLES} {_start_ups(evidence, plan)}",
+        f"Tasks run in the order of their creation, as long as they did, {gap:,.1f} s after a slot is free for them.",
+        "Batch has as many nodes as are asked for, and interrupts no spot node.",
+    ]
+    if any(task.ready < plan.since for task in plan.tasks):
+        found.append("Tasks that were there at the begin are counted from then on.")
+    if evidence.has_dependencies:
+        found.append("Tasks of jobs with dependencies are ready when they began: how long each waited isn't known.")
+    if evidence.changed and evidence.changed > evidence.since:
+        found.append(f"The formula changed at {format_stamp(evidence.changed)}; targets are compared since then.")
+    if problem:
+        found.append(f"The pool's own formula isn't replayed, and its targets are followed. {problem}")
+    found.append(
+        f"A replay as it was differs by {misfit:.1%} from the hours of nodes that were seen; the spread includes that."
+    )
+    return found
+
+
+def _start_ups(evidence: PoolEvidence, plan: ScalingPlan) -> str:
+    seen = len(evidence.start_ups)
+    if not seen:
+        return "No start-up of a node was measured in this time, so nodes are ready as soon as a formula asks for them."
+    ready = plan.start_ups[0] / _SECOND
+    return f"Nodes are ready {ready:,.0f} s after a formula asks for them, the median of {amount(seen, 'start-up')}."

@@ -1,0 +1,108 @@
+"""What-if answers on a pool's formula through the app: the recorded targets, and replays with other formulas."""
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from azure.batch import models
+
+from tests.emulator.support.staging import add_job, add_pool, add_tasks
+from tests.functions.conftest import World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+PENDING = "$TargetDedicatedNodes = min(4, $PendingTasks.GetSample(1)); $NodeDeallocationOption = taskcompletion;"
+INTERVAL = timedelta(minutes=5)
+
+
+async def scaled(world: World, pool: str, day: int, formula: str = PENDING, *, minutes: int = 60) -> str:
+    """Runs eight tasks of ten minutes in a pool that scales; returns the path of its what-if."""
+    await world.poll()
+    world.advance(day * 86_400)
+    await add_pool(world.batch, pool, nodes=0, size="standard_d4s_v5", slots=1)
+    world.advance(90)
+    options = models.BatchPoolEnableAutoScaleOptions(
+        auto_scale_formula=formula, auto_scale_evaluation_interval=INTERVAL
+    )
+    await world.batch.enable_pool_auto_scale(pool, options)
+    await world.poll()
+    world.advance(150)
+    await add_job(world.batch, pool, pool=pool)
+    await add_tasks(world.batch, 8, job=pool, command="sleep 600", prefix="frame")
+    for _ in range(minutes // 2):
+        world.advance(120)
+        await world.poll()
+    return f"accounts/demo/pools/{pool}/whatif"
+
+
+async def asked(world: World, path: str, formula: str) -> Any:
+    answer = await world.get(f"{path}?formula={quote(formula)}")
+    assert answer.status == 200, answer.body
+    return answer.body
+
+
+async def test_the_pools_own_formula_gives_the_recorded_targets(world: World) -> None:
+    path = await scaled(world, "own", 1)
+    answer = (await world.get(path)).body
+    own = answer["ownFormula"]
+    assert own["evaluations"] >= 12
+    off = own["evaluations"] - own["equal"]
+    assert off <= 1, own["differences"]  # where a node's clock puts an end on the other side of a sample
+    assert (own["share"], len(own["differences"])) == (pytest.approx(own["equal"] / own["evaluations"]), off)
+    was = answer["asItWas"]
+    assert was == answer["asked"] | {name: was[name] for name in ("nodeSeconds", "dedicatedSeconds", "spotSeconds")}
+    assert max(one["dedicated"] for one in was["targets"]) == 4
+    assert was["nodeSeconds"]["expected"] == pytest.approx(answer["seen"]["nodeSeconds"], rel=0.2)
+    assert (was["unfinishedTasks"], was["lostRuns"], answer["intervalSeconds"]) == (0, 0, 300)
+
+
+async def test_another_formula_takes_more_nodes_and_tasks_wait_less(world: World) -> None:
+    path = await scaled(world, "other", 2)
+    answer = await asked(world, path, "$TargetDedicatedNodes = 8;")
+    was, other = answer["asItWas"], answer["asked"]
+    assert other["meanWaitSeconds"]["expected"] < was["meanWaitSeconds"]["expected"]
+    assert other["nodeSeconds"]["expected"] > 2 * was["nodeSeconds"]["expected"]
+    assert other["nodeSeconds"]["low"] <= other["nodeSeconds"]["expected"] <= other["nodeSeconds"]["high"]
+    assert other["targets"][-1]["dedicated"] == 8
+    nothing = await asked(world, path, "$TargetDedicatedNodes = 0; $TargetLowPriorityNodes = 0;")
+    assert (nothing["asked"]["nodeSeconds"]["expected"], nothing["asked"]["unfinishedTasks"]) == (0, 8)
+
+
+async def test_samples_that_are_not_stored_are_named(world: World) -> None:
+    path = await scaled(world, "cpu", 3, minutes=10)
+    answer = await asked(world, path, "$TargetDedicatedNodes = avg($CPUPercent.GetSample(1)) > 0.7 ? 2 : 1;")
+    assert (answer["asItWas"], answer["asked"]) == (None, None)
+    assert answer["reason"] == (
+        "$CPUPercent can't be replayed: no API of Batch shows these samples, so none are stored."
+    )
+
+
+async def test_what_cannot_be_replayed_is_refused_with_a_sentence(world: World) -> None:
+    path = await scaled(world, "refused", 4, minutes=10)
+    for query, target, sentence in (
+        ("formula=x%20%3D", "formula", "Line 1, column 4: a value is expected instead of the end."),
+        ("interval=PT1M", "interval", "An evaluation interval is a time from PT5M to P7D."),
+        ("from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z", "to", "The range ends before it begins"),
+    ):
+        answer = await world.get(f"{path}?{query}")
+        assert (answer.status, answer.body["error"]["target"]) == (400, target)
+        assert answer.body["error"]["message"].startswith(sentence)
+    hostile = "v = vec(1, 2);" + "v = vec(v, v);" * 90
+    answer = await world.get(f"{path}?formula={quote(hostile)}")
+    assert (answer.status, answer.body["error"]["target"]) == (400, "formula")
+    assert (await world.get("accounts/demo/pools/none/whatif")).status == 404
+
+
+async def test_a_pool_without_a_formula_follows_its_recorded_targets(world: World) -> None:
+    await world.poll()
+    world.advance(5 * 86_400)
+    await add_pool(world.batch, "fixed", nodes=2, size="standard_d4s_v5", slots=1)
+    await add_job(world.batch, "fixed", pool="fixed")
+    await add_tasks(world.batch, 4, job="fixed", command="sleep 600", prefix="frame")
+    for _ in range(20):
+        world.advance(120)
+        await world.poll()
+    answer = await asked(world, "accounts/demo/pools/fixed/whatif", PENDING)
+    assert answer["ownFormula"] is None
+    assert answer["asItWas"]["targets"][-1]["dedicated"] == 2
+    assert answer["asked"]["targets"][-1]["dedicated"] == 0
