@@ -228,6 +228,7 @@ def pools_answer(
         "cost": canned.costs.get("a pool"),
         "queue": canned.queue,
         "startup": canned.start_up,
+        "whatif": canned.parts.get("whatif"),
     }
     found = nodes.get(node) if node else parts.get(part) if part else pools.get(pool)
     return (200, found) if found else refusal(404, f"There is no {node or part or pool} here.")

@@ -61,7 +61,7 @@ def test_a_pool_of_several_sizes_names_them_at_its_top_on_its_map_and_of_each_no
 
 def test_formula_results_and_start_task_are_shown_without_secrets(page: Page, pools: Canned) -> None:
     show_pool(page, pools)
-    formula = page.get_by_label("Formula")
+    formula = page.get_by_label("Formula", exact=True)
     assert formula.inner_text().splitlines() == [
         "pending = $PendingTasks.GetSample(1);", "$TargetDedicatedNodes = min(20, pending);"
     ]  # fmt: skip

@@ -16,6 +16,7 @@ import { Fields, FieldText } from "../ui/text/Fields.tsx";
 import type { AutoScale, Evaluation, Pool, Retirement, SettingChange, StartTask } from "./model.ts";
 import { endOf } from "./problems.ts";
 import { changeText } from "./settingChanges.ts";
+import { FormulaForm } from "./whatif/FormulaForm.tsx";
 
 const RUNS_INTERVAL_MS = 15_000;
 
@@ -29,6 +30,7 @@ export function PoolSetup({ pool }: { pool: Pool }) {
           ) : (
             <p class="soft">Fixed size; autoscale is off.</p>
           )}
+          <FormulaForm pool={pool} />
         </div>
       </TitledCard>
       <TitledCard title="Start task" name="start-task">
