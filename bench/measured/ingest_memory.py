@@ -13,11 +13,12 @@ from pathlib import Path
 
 from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
+from shared.domain.blobs.blobs import telemetry_ingest_partition
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
-from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.blobs import BlobContainer

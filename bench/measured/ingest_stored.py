@@ -23,15 +23,14 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 from bench.parts import telemetry
 from shared.clock import SharedClock
 from shared.domain.accounts.accounts import Account
-from shared.domain.blobs.blobs import SeenBlob
-from shared.domain.blobs.shards import shard_of
+from shared.domain.blobs.blobs import SeenBlob, shard_of, telemetry_ingest_partition
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
-from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.stores.blobs.blob_entries import BlobEntryStore

@@ -18,7 +18,7 @@ from typing import Any
 from azure.core.pipeline.transport import AioHttpTransport
 
 from bench.measured.pools_app import App, PoolsScenario
-from shared.domain.blobs.shards import SHARDS
+from shared.domain.blobs.blobs import SHARDS
 from shared.domain.core.keys import key_of
 from shared.domain.telemetry.catalog.series import Attributes, Series
 from shared.domain.telemetry.pools.blocks import MINUTES, Line, PoolBlock, Source

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from shared.clock import Clock
 from shared.composition.parts import Parts, open_parts
 from shared.composition.polling import polling_of
+from shared.domain.blobs.blobs import UNREAD_TELEMETRY
 from shared.domain.jobs.job_samples import JOB_SAMPLES
 from shared.domain.pools.pool_samples import POOL_SAMPLES, PoolNumbers
 from shared.domain.prices.price_settings import PriceSettings
@@ -18,7 +19,6 @@ from shared.services.agent.agent_reports import AgentReports
 from shared.services.blobs.blob_intake import Intake
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
-from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
 from shared.services.cost.budget_queries import BudgetQueries
 from shared.services.cost.cost_queries import CostQueries
 from shared.services.cost.focus_queries import FocusQueries

@@ -13,14 +13,13 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.blobs.blobs import Entry
+from shared.domain.blobs.blobs import BlobRows, Entry
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.events.event_chunks import events_of
 from shared.domain.events.event_records import RecordError, parse_event
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import add_column
 from shared.domain.telemetry.rollups.rollups import Rollups
-from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.intake import Window
 from shared.services.blobs.blob_intake import Piece

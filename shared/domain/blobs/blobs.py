@@ -1,4 +1,4 @@
-"""Growing blobs: how a list shows them, how far each was read, and the units of a piece.
+"""Growing blobs: how a list shows them, how far each was read, their shards, and where their rows are.
 
 A blob that was deleted and re-created, or overwritten, is another *incarnation* under the same name, read from its
 start. It shows in the creation time, in a size or number of blocks below those read, or in the bytes before the
@@ -12,21 +12,55 @@ became shorter, and for a large one, a comparison of only the first `MAX_MARK` b
 """
 
 import struct
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from itertools import chain
+from typing import NamedTuple
 from zlib import crc32
 
-from shared.domain.core.keys import name_key
+from shared.domain.core.keys import SEPARATOR, key_of, name_key, partition_of
 
 ANCHOR_BYTES = 64
 MIN_MARK, MAX_MARK = 1 << 10, 1 << 25
 """Bytes of the first and the last mark; at most `MAX_MARK` bytes are read again."""
 _DIGEST = 16
+_DAY = 86_400  # seconds
+SHARDS = 64
+"""A fixed division of an account's blobs by a hash of their names, for work that hosts share."""
+_SHARD_DIGITS = 8
+UNREAD_TELEMETRY = partition_of("", "telemetry")
+"""The ingest partition under which unread telemetry of unknown accounts is reported."""
 RESTED = timedelta(hours=6)
 """After this long without a write, an incomplete unit at the end of a blob is final: nobody will complete it."""
+
+type SessionKey = tuple[str, int]
+"""A session within a partition: the incarnation, empty where the partition is only one's, and the session's number."""
+
+
+class BlobRows(NamedTuple):
+    """The address of an incarnation's rows. Those of a `group` share its partition; without one it has its own."""
+
+    account_key: str
+    incarnation: str
+    group: str = ""
+
+    @property
+    def partition(self) -> str:
+        return partition_of(self.account_key, self.group or self.incarnation)
+
+    @property
+    def owner(self) -> str:
+        """Returns the incarnation where its keys contain it, empty in a partition of its own."""
+        return self.incarnation if self.group else ""
+
+    def key(self, kind: str) -> str:
+        """Returns the key of a row that an incarnation has once."""
+        return f"{kind}{SEPARATOR}{self.incarnation}" if self.group else kind
+
+    def session_key(self, number: int) -> SessionKey:
+        return self.owner, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +116,10 @@ class Entry:
         """Returns a key of the blob's current incarnation, of letters, digits and `-` only."""
         milliseconds = int(self.created.timestamp() * 1000)
         return f"{name_key(self.name)}-{milliseconds:x}-{self.number}"
+
+    def rows(self, account_key: str) -> BlobRows:
+        """Returns the address of the rows of a telemetry blob's present incarnation."""
+        return BlobRows(account_key, self.incarnation, self.group)
 
     def is_up_to_date(self, blob: SeenBlob) -> bool:
         """Returns whether the blob is unchanged since it was read to its end."""
@@ -196,15 +234,6 @@ class Checkpoint:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """The smallest unit of decoding, a line or a frame, from `start` to `end` in its piece."""
-
-    start: int
-    end: int
-    content: bytes
-
-
 def in_turn(blobs: Collection[SeenBlob], known: Mapping[str, Entry]) -> list[SeenBlob]:
     """Returns blobs in reading order: alternately the one that waited longest, and the latest."""
 
@@ -221,15 +250,21 @@ def digest(content: bytes) -> str:
     return blake2b(content, digest_size=_DIGEST).hexdigest() if content else ""
 
 
-def cut_lines(piece: bytes, *, last: bool) -> Iterator[Unit]:
-    """Yields lines, also empty ones, without their ends (LF or CRLF); after the `last` piece a line needs no end."""
-    start = 0
-    while (end := piece.find(b"\n", start)) >= 0 or (last and start < len(piece)):
-        after = end + 1 if end >= 0 else len(piece)
-        yield Unit(start, after, piece[start:after].strip())
-        start = after
+def shard_of(blob_name: str) -> int:
+    """Returns a blob's shard, from 0 to below `SHARDS`, the same on each host and for each incarnation."""
+    return int(name_key(blob_name)[:_SHARD_DIGITS], 16) % SHARDS
 
 
-def resume_lines(piece: bytes) -> int | None:
-    """Returns where the next line begins in a piece that begins within one, or None."""
-    return piece.find(b"\n") + 1 or None
+def group_of(pool: str, node: str, created: datetime) -> str:
+    """Returns the group of blobs whose names say the same node and pool, and that were created on the same day."""
+    return f"{name_key(f'{key_of(pool)}\0{key_of(node)}')}-{int(created.timestamp()) // _DAY:x}"
+
+
+def telemetry_ingest_partition(account_key: str) -> str:
+    """Returns the ingest partition of an account's telemetry, as opposed to its logs."""
+    return account_key + UNREAD_TELEMETRY
+
+
+def account_in(ingest_partition: str) -> str:
+    """Returns the account of an ingest partition of telemetry."""
+    return ingest_partition.removesuffix(UNREAD_TELEMETRY)

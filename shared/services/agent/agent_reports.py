@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from shared.domain.agent.agent_file import NAME
 from shared.domain.agent.node_reports import AgentReport, reason_of
 from shared.domain.agent.rules.evidence import ReportEvidence
+from shared.domain.blobs.uncharted_blobs import why_undrawn
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.nodes.nodes import Node
 from shared.domain.reports.reports import NodeReport, PoolReport
@@ -14,7 +15,6 @@ from shared.domain.telemetry.pools.pool_reports import SILENT, MetricSelector, m
 from shared.domain.telemetry.query.ranges import Range
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
-from shared.domain.telemetry.sessions.uncharted_blobs import why_undrawn
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.queries.pool_queries import PoolQueries
 from shared.services.telemetry.node_sessions import NodeSessions, some_at_once

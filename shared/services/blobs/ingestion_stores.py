@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from shared.domain.blobs.blobs import Entry
-from shared.domain.blobs.shards import SHARDS
-from shared.domain.core.keys import partition_of
+from shared.domain.blobs.blobs import SHARDS, BlobRows, telemetry_ingest_partition
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.pools.blocks import MINUTES
-from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.queued_shards import QueuedShardStore
@@ -85,10 +82,10 @@ class IngestionStores:
         over = await self.node_index.load_before(account_key, to_milliseconds(moment) // _DAY)
         for partition, day in sorted({(one.rows.partition, one.day) for one in over}):
             rows += await self.telemetry.delete_day(partition, day)
-        gone = {one.rows for one in over} | {rows_of(account_key, entry) for entry in old}
+        gone = {one.rows for one in over} | {entry.rows(account_key) for entry in old}
         for entry in old:
             gone.update(await self.telemetry.incarnations_of(account_key, entry.name))
-        gone -= {rows_of(account_key, entry) for entry in entries if entry.modified >= blobs - _LONGER}
+        gone -= {entry.rows(account_key) for entry in entries if entry.modified >= blobs - _LONGER}
         for partition, some in groupby(sorted(gone, key=_partition), key=_partition):
             kept = await self.telemetry.owners_of_rollups(partition)  # the index leads to them when they expire
             for blob in some:
@@ -107,19 +104,5 @@ class IngestionStores:
         return rows
 
 
-def rows_of(account_key: str, entry: Entry) -> BlobRows:
-    """Returns the address of the rows of a telemetry blob's present incarnation."""
-    return BlobRows(account_key, entry.incarnation, entry.group)
-
-
 def _partition(rows: BlobRows) -> str:
     return rows.partition
-
-
-UNREAD_TELEMETRY = partition_of("", "telemetry")
-"""The ingest partition under which unread telemetry of unknown accounts is reported."""
-
-
-def telemetry_ingest_partition(account_key: str) -> str:
-    """Returns the ingest partition of an account's telemetry, as opposed to its logs."""
-    return partition_of(account_key, "telemetry")

@@ -10,9 +10,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from datetime import timedelta
 
-from shared.domain.blobs.blobs import Entry, SeenBlob, in_turn
+from shared.domain.blobs.blobs import Entry, SeenBlob, in_turn, shard_of
 from shared.domain.blobs.queued_shards import QueuedShard, ShardMessage, UnreadBlob
-from shared.domain.blobs.shards import shard_of
 from shared.errors import CacheConflictError
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_turns import BlobTurns

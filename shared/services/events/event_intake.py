@@ -9,13 +9,13 @@ than those of Batch's events (node_events.py), so they repeat none, whether this
 
 import asyncio
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import override
 
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
-from shared.domain.blobs.blobs import Entry, SeenBlob, cut_lines, resume_lines
+from shared.domain.blobs.blobs import Entry, SeenBlob
 from shared.domain.blobs.rejects import BadUnit, BadUnits
 from shared.domain.blobs.sweeps import Totals
 from shared.domain.events.batch_events import BatchEvent, minute_of
@@ -125,6 +125,15 @@ class EventIntake(Intake):
         self._known[ingest_partition] = known
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line, from `start` to `end` in its piece."""
+
+    start: int
+    end: int
+    content: bytes
+
+
 def _unshared(accounts: Collection[Account]) -> Mapping[str, str]:
     """Returns keys by account name, without names shared by two regions, whose logs can't be distinguished."""
     names = [account.name for account in accounts]
@@ -134,7 +143,7 @@ def _unshared(accounts: Collection[Account]) -> Mapping[str, str]:
 def _read(piece: Piece) -> tuple[PieceResult, Sequence[BatchEvent]]:
     """Parses the lines of a piece, or skips the rest of an oversized one."""
     if piece.skipping:
-        rest = resume_lines(piece.body)
+        rest = _resume_lines(piece.body)
         return PieceResult(rest or len(piece.body), skipping=rest is None), ()
     read, events = _parsed(piece)
     if not read.consumed and piece.is_full:
@@ -150,23 +159,37 @@ def _parsed(piece: Piece) -> tuple[PieceResult, Sequence[BatchEvent]]:
     account = account_of(piece.entry.name)
     mark = len(BOM_UTF8) if not piece.offset and piece.body.startswith(BOM_UTF8) else 0
     end = piece.body[max(piece.body.rfind(b"\n") + 1, mark) :]
-    for unit in cut_lines(piece.body, last=piece.is_last or is_whole_record(end)):
-        content = unit.content if unit.start else unit.content[mark:]
+    for line in _cut_lines(piece.body, last=piece.is_last or is_whole_record(end)):
+        content = line.content if line.start else line.content[mark:]
         try:
             event = parse_event(content, account) if content else None
         except RecordError as error:
             sample = _sample(content) if refused.has_room else b""
-            refused.add(BadUnit(piece.offset + unit.start, error.position, str(error), sample))
+            refused.add(BadUnit(piece.offset + line.start, error.position, str(error), sample))
             event = None
         if event:
             minutes.add(minute_of(event.at))
             if len(minutes) > _MAX_MINUTES:
                 break
             events.append(event)
-        consumed = unit.end
+        consumed = line.end
         if refused.count >= _ENOUGH_REFUSED:
             break
     return PieceResult(consumed, len(events) + refused.count, refused=refused), events
+
+
+def _cut_lines(piece: bytes, *, last: bool) -> Iterator[_Line]:
+    """Yields lines, also empty ones, without their ends (LF or CRLF); after the `last` piece a line needs no end."""
+    start = 0
+    while (end := piece.find(b"\n", start)) >= 0 or (last and start < len(piece)):
+        after = end + 1 if end >= 0 else len(piece)
+        yield _Line(start, after, piece[start:after].strip())
+        start = after
+
+
+def _resume_lines(piece: bytes) -> int | None:
+    """Returns where the next line begins in a piece that begins within one, or None."""
+    return piece.find(b"\n") + 1 or None
 
 
 def _sample(content: bytes) -> bytes:

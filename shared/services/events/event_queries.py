@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import chain
 
+from shared.domain.blobs.blobs import UNREAD_TELEMETRY, telemetry_ingest_partition
 from shared.domain.blobs.rejects import Reject
 from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep
 from shared.domain.events.batch_events import BatchEvent, minute_of
@@ -12,7 +13,7 @@ from shared.domain.events.event_lists import EventFilter, Position, last_minute_
 from shared.domain.events.event_marks import marks_wanted
 from shared.domain.events.internal_retries import START, internal_retries, task_of
 from shared.services.accounts.registry import Registry
-from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY, IngestionStores, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores
 
 _MAX_LOOKED_AT = 20_000  # events and skipped rows for one page, so that the search for rare ones spans several pages
 _MAX_BEFORE = 5_000  # events read before a page to find the previous start of one of its tasks

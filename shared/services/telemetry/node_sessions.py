@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from shared.domain.blobs.blobs import SessionKey, telemetry_ingest_partition
 from shared.domain.core.keys import key_of
 from shared.domain.telemetry.query.task_runs import TaskAffinity, tie_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
-from shared.domain.telemetry.sessions.blob_rows import SessionKey
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
-from shared.services.blobs.ingestion_stores import telemetry_ingest_partition
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex, task_name
 from shared.stores.telemetry.telemetry import SessionRow, TelemetryStore

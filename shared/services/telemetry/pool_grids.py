@@ -6,7 +6,7 @@ from collections.abc import KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from shared.domain.blobs.shards import SHARDS
+from shared.domain.blobs.blobs import SHARDS
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import Node
 from shared.domain.reports.reports import NodeReport, PoolReport

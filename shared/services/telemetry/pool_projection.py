@@ -13,16 +13,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from shared.clock import Clock
-from shared.domain.blobs.blobs import Entry, digest
-from shared.domain.blobs.shards import shard_of
+from shared.domain.blobs.blobs import BlobRows, digest, shard_of, telemetry_ingest_partition
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.pools.blob_minutes import BlobMinutes, BlobTail, Minutes, StepMinutes
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts, changed, changes_of, latest_of
 from shared.domain.telemetry.pools.blocks import BlockChange
 from shared.domain.telemetry.pools.packed_tails import packed_tails
-from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.errors import BatchscopeError, CacheConflictError
-from shared.services.blobs.ingestion_stores import IngestionStores, rows_of, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.node_sessions import some_at_once
 from shared.services.telemetry.stored_minutes import stored_minutes
 from shared.stores.telemetry.pool_telemetry import Projected, ShardHead
@@ -72,12 +70,12 @@ class PoolProjection:
         self._checked: dict[str, datetime] = {}
         self._turns: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    def note(self, account_key: str, entry: Entry, step: StepMinutes) -> None:
+    def note(self, name: str, blob: BlobRows, step: StepMinutes) -> None:
         """Takes the minutes of a blob's stored step; if too many wait, they are read from the blob's rows later."""
         if self._number_waiting + len(step.values) > _MAX_WAITING:
             step = step.without_values()
         self._number_waiting += len(step.values)
-        self._waiting_of(account_key, shard_of(entry.name)).setdefault(rows_of(account_key, entry), []).append(step)
+        self._waiting_of(blob.account_key, shard_of(name)).setdefault(blob, []).append(step)
 
     async def write(self, account_key: str) -> None:
         """Projects everything that waits; what fails waits on. Raises StorageError, CacheConflictError."""
@@ -128,7 +126,7 @@ class PoolProjection:
             shard = shard_of(entry.name)
             if known[shard].offset_of(entry.incarnation) < entry.read:
                 step = StepMinutes(entry.read, entry.read)
-                self._wait_on(account_key, shard, {rows_of(account_key, entry): [step]})
+                self._wait_on(account_key, shard, {entry.rows(account_key): [step]})
         self._checked[account_key] = now
 
     async def _project(self, account_key: str, shard: int, waiting: _Waiting) -> None:

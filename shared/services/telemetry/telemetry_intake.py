@@ -14,20 +14,19 @@ from datetime import date, timedelta
 
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
-from shared.domain.blobs.blobs import Entry, SeenBlob
+from shared.domain.blobs.blobs import BlobRows, Entry, SeenBlob, account_in, group_of, telemetry_ingest_partition
+from shared.domain.blobs.uncharted_blobs import ArrivedBlob
 from shared.domain.telemetry.decode.formats import format_of
 from shared.domain.telemetry.pools.blob_minutes import StepMinutes, step_minutes
 from shared.domain.telemetry.records.bounds import WINDOW
 from shared.domain.telemetry.records.labels import Identity, PathPattern
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
-from shared.domain.telemetry.sessions.blob_rows import BlobRows, group_of
 from shared.domain.telemetry.sessions.intake import Window
 from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
-from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.recent_cache import RecentCache
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
-from shared.services.blobs.ingestion_stores import IngestionStores, rows_of, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.pool_projection import PoolProjection
 from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
 from shared.stores.blobs.checkpoints import CheckpointKey
@@ -105,11 +104,11 @@ class TelemetryIntake(Intake):
         return group_of(identity.pool, identity.node, blob.created)
 
     def checkpoint_key(self, ingest_partition: str, entry: Entry) -> CheckpointKey:
-        return checkpoint_key(rows_of(account_in(ingest_partition), entry))
+        return checkpoint_key(entry.rows(account_in(ingest_partition)))
 
     async def take(self, piece: Piece) -> PieceResult:
         """Returns the contribution of as many units as fit into a transaction. Raises StorageError."""
-        blob = rows_of(account_in(piece.ingest_partition), piece.entry)
+        blob = piece.entry.rows(account_in(piece.ingest_partition))
         state = await self._state(blob, piece.offset)
         context = await self._context(piece, state)
         read, minutes = await asyncio.get_running_loop().run_in_executor(_READER, _read, piece, context)
@@ -119,10 +118,10 @@ class TelemetryIntake(Intake):
             self._remember(blob, piece.offset, state)
             return PieceResult(0)
         if read.events:
-            await self.stores.events.save_once(account_in(piece.ingest_partition), read.events)
+            await self.stores.events.save_once(blob.account_key, read.events)
         if read.attempts:
-            account_key, now = account_in(piece.ingest_partition), await self.clock.now()
-            await self.stores.attempts.add(account_key, blob.incarnation, read.attempts, now)
+            now = await self.clock.now()
+            await self.stores.attempts.add(blob.account_key, blob.incarnation, read.attempts, now)
         indexed = await self._indexed(blob, read)
         left_out = state.left_out.plus(read.left_out)
         rows = [
@@ -134,7 +133,7 @@ class TelemetryIntake(Intake):
         def stored(etags: Etags) -> None:
             self._note_known(blob, indexed)
             self._count(piece.ingest_partition, _totals_of(read))
-            self._pools.note(account_in(piece.ingest_partition), piece.entry, minutes)
+            self._pools.note(piece.entry.name, blob, minutes)
             state = BlobState(read.packed, left_out, etags[state_key(blob)])
             self._remember(blob, piece.offset + read.consumed, state)
 
@@ -247,7 +246,3 @@ def _totals_of(read: Steps) -> TelemetryTotals:
     left_out = {name: getattr(counts, name) for name in REASONS} | {"unknown": sum(counts.unknown.values())}
     consumed = read.consumed - read.lost
     return TelemetryTotals(None, consumed, counts.records, read.samples, counts.refused, left_out, read.lost)
-
-
-def account_in(ingest_partition: str) -> str:
-    return ingest_partition.removesuffix(telemetry_ingest_partition(""))

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from shared.clock import Clock
 from shared.domain.accounts.accounts import Account
+from shared.domain.blobs.uncharted_blobs import UnchartedBlob, why_undrawn
 from shared.domain.telemetry.query.ranges import Line, Range, line_of, range_of
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.query.series_selectors import selector_of
@@ -13,7 +14,6 @@ from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.domain.telemetry.sessions.node_facts import NodeFacts, latest_of
-from shared.domain.telemetry.sessions.uncharted_blobs import UnchartedBlob, why_undrawn
 from shared.errors import NotFoundError
 from shared.services.accounts.registry import found
 from shared.services.blobs.ingestion_stores import IngestionStores

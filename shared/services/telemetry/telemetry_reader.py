@@ -7,11 +7,11 @@ after reading, the result is consistent; otherwise it is read again.
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from shared.domain.blobs.blobs import SessionKey
 from shared.domain.telemetry.query.ranges import StoredRollups
 from shared.domain.telemetry.query.series_selectors import SeriesSelector
 from shared.domain.telemetry.rollups.chunks import HOURS, HOURS_A_DAY, MINUTES, add_column
 from shared.domain.telemetry.rollups.rollups import Rollups, merge
-from shared.domain.telemetry.sessions.blob_rows import SessionKey
 from shared.errors import CacheConflictError, HistoryRangeError
 from shared.stores.telemetry.telemetry import TelemetryStore
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from azure.data.tables import UpdateMode
 
+from shared.domain.blobs.blobs import BlobRows, SessionKey
+from shared.domain.blobs.uncharted_blobs import ArrivedBlob
 from shared.domain.core.keys import SEPARATOR, key_of, name_key
-from shared.domain.telemetry.sessions.blob_rows import BlobRows, SessionKey
-from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.stores.tables.row_columns import Row
 from shared.stores.tables.tables import MAX_OPERATIONS, Tables, delete_rows, load_range, rows_between, translated
 

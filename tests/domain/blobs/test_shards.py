@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from shared.domain.blobs.shards import SHARDS, shard_of
+from shared.domain.blobs.blobs import SHARDS, shard_of
 
 
 def test_a_blobs_shard_never_changes_as_stored_rows_depend_on_it() -> None:

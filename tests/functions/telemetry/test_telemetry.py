@@ -13,8 +13,8 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import Gauge, Metric
 from local.azurite import StorageAddresses
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.exports.telemetry_writer import TelemetryWriter
+from shared.domain.blobs.blobs import UNREAD_TELEMETRY
 from shared.domain.blobs.sweeps import PartitionSweep
-from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY
 from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.tables.tables import Tables
 from tests.domain.telemetry.decode.otlp_messages import as_protobuf, message, number

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any, override
 
+from shared.domain.blobs.blobs import UNREAD_TELEMETRY
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.records.bounds import WINDOW
@@ -10,7 +11,7 @@ from shared.domain.telemetry.records.labels import PathPattern
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
-from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY, IngestionStores
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.stores.blobs.blobs import BlobContainer

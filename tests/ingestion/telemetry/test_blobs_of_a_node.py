@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from local.azurite import StorageAddresses
+from shared.domain.blobs.blobs import BlobRows, telemetry_ingest_partition
 from shared.domain.telemetry.query.series_query import SeriesQuery
-from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.errors import NotFoundError
-from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.hour_rollups import HourRollups
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from tests.ingestion.rig import NOON

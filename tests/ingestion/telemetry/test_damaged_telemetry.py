@@ -5,10 +5,11 @@ import json
 import pytest
 import zstandard
 
+from shared.domain.blobs.blobs import telemetry_ingest_partition
 from shared.domain.blobs.rejects import MAX_REJECTS
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
-from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry import telemetry_steps
 from tests.ingestion.rig import NOON, Mortal
 from tests.ingestion.telemetry.telemetry_rig import DAY, HOUR, LOST, SECOND, TelemetryRig, blob_of, received, used

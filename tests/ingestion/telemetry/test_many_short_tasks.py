@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 
 from agent.upload.gzip_units import MAX_TASKS, gzip_member, units_of
+from shared.domain.blobs.blobs import telemetry_ingest_partition
 from shared.domain.core.stamps import to_milliseconds
-from shared.services.blobs.ingestion_stores import IngestionStores, rows_of, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores
 from tests.ingestion.rig import NOON
 from tests.ingestion.telemetry.telemetry_rig import TelemetryRig, blob_of
 
@@ -33,7 +34,7 @@ async def tasks_of(rig: TelemetryRig, name: str) -> set[str]:
     stores, account = IngestionStores.of(rig.tables), rig.accounts[0].key
     entry = await stores.entries.load(telemetry_ingest_partition(account), name)
     assert entry
-    return {whose.task for whose in (await stores.telemetry.load_sessions(rows_of(account, entry))).values()} - {""}
+    return {whose.task for whose in (await stores.telemetry.load_sessions(entry.rows(account))).values()} - {""}
 
 
 @pytest.mark.parametrize("running", [0, 15, RUNNING - 1])

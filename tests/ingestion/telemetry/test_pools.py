@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.domain.blobs.shards import shard_of
+from shared.domain.blobs.blobs import shard_of
 from shared.domain.telemetry.pools.blocks import lines_of, part_of, sources_of
 from shared.services.blobs.ingestion_stores import IngestionStores
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal

@@ -5,9 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from shared.domain.blobs.blobs import SeenBlob
+from shared.domain.blobs.blobs import SeenBlob, shard_of
 from shared.domain.blobs.queued_shards import LASTS, ShardMessage
-from shared.domain.blobs.shards import shard_of
 from shared.services.blobs import shard_queue
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal
 from tests.ingestion.telemetry.telemetry_rig import MINUTE, SECOND, TelemetryRig, blob_of, received

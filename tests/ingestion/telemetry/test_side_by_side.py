@@ -11,8 +11,7 @@ from contextlib import suppress
 import pytest
 
 from shared.domain.accounts.accounts import Account
-from shared.domain.blobs.blobs import SeenBlob
-from shared.domain.blobs.shards import shard_of
+from shared.domain.blobs.blobs import SeenBlob, shard_of
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from tests.ingestion.rig import NOON, Host, Mortal
 from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, TelemetryRig, blob_of, received, used

@@ -8,12 +8,13 @@ import pytest
 import zstandard
 
 from shared.domain.accounts.accounts import Account
+from shared.domain.blobs.blobs import telemetry_ingest_partition
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.errors import NotFoundError
 from shared.services.blobs import blob_turns
-from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry import telemetry_steps
 from tests.ingestion.rig import NOON, DiedError, Mortal
 from tests.ingestion.telemetry.telemetry_rig import DAY, HOUR, MINUTE, SECOND, TelemetryRig, blob_of, received, used

@@ -8,12 +8,12 @@ from urllib.parse import unquote_plus
 import zstandard
 
 from agent.upload.gzip_units import units_of
+from shared.domain.blobs.blobs import BlobRows, telemetry_ingest_partition
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.records.bounds import MAX_LINE
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY, Chunk
-from shared.domain.telemetry.sessions.blob_rows import BlobRows
-from shared.services.blobs.ingestion_stores import IngestionStores, telemetry_ingest_partition
+from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.stores.tables.unit_writes import write_at_once
 from shared.stores.telemetry.telemetry import MAX_ROW, chunk_rows
 from tests.ingestion.rig import NOON

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from shared.domain.blobs.blobs import UNREAD_TELEMETRY
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.errors import HistoryRangeError, NotFoundError
-from shared.services.blobs.ingestion_stores import UNREAD_TELEMETRY, IngestionStores
+from shared.services.blobs.ingestion_stores import IngestionStores
 from tests.ingestion.rig import ACCOUNT, NOON
 from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, SECOND, TelemetryRig, blob_of, used
 

@@ -5,9 +5,9 @@ from datetime import date
 
 import pytest
 
+from shared.domain.blobs.blobs import BlobRows
+from shared.domain.blobs.uncharted_blobs import ArrivedBlob
 from shared.domain.telemetry.query.series_query import SeriesQuery
-from shared.domain.telemetry.sessions.blob_rows import BlobRows
-from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.stores.telemetry.node_index import NodeIndex
 from tests.ingestion.telemetry.telemetry_rig import DAY, TelemetryRig, blob_of, used
 

@@ -6,8 +6,7 @@ from itertools import count
 import pytest
 from azure.storage.blob import BlobType
 
-from shared.domain.blobs.blobs import PrefixChecksum
-from shared.domain.telemetry.sessions.blob_rows import BlobRows
+from shared.domain.blobs.blobs import BlobRows, PrefixChecksum
 from shared.services.blobs.blob_reader import BlobReader
 from shared.stores.telemetry.telemetry import checkpoint_key
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal

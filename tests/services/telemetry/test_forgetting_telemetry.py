@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from shared.domain.blobs.blobs import BlobRows
 from shared.domain.telemetry.records.labels import Identity
-from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.domain.telemetry.sessions.session import Session
 from shared.stores.telemetry.telemetry import TABLE, TelemetryStore, checkpoint_key, session_row, state_key
 from tests.services.fakes.memory_tables import Connection, Fault, MemoryTables, ProcessDiedError, Storage

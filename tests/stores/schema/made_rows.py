@@ -7,10 +7,11 @@ from typing import Any
 
 from shared.domain.accounts.monitoring import Monitoring
 from shared.domain.accounts.operations import PollOperation, Reason
-from shared.domain.blobs.blobs import Checkpoint, Entry, PrefixChecksum, SeenBlob
+from shared.domain.blobs.blobs import BlobRows, Checkpoint, Entry, PrefixChecksum, SeenBlob
 from shared.domain.blobs.queued_shards import QueuedShard, UnreadBlob
 from shared.domain.blobs.rejects import BadUnit
 from shared.domain.blobs.sweeps import PartitionSweep, Totals
+from shared.domain.blobs.uncharted_blobs import ArrivedBlob
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.cost.budgets import Budget
 from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
@@ -74,14 +75,12 @@ from shared.domain.telemetry.rollups.folding import CounterCache
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours_of
 from shared.domain.telemetry.rollups.summaries import CounterValue
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
-from shared.domain.telemetry.sessions.blob_rows import BlobRows
 from shared.domain.telemetry.sessions.blob_state import State
 from shared.domain.telemetry.sessions.event_records import event_of
 from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts
 from shared.domain.telemetry.sessions.session import Phase, Session
 from shared.domain.telemetry.sessions.sessions import Sessions
 from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
-from shared.domain.telemetry.sessions.uncharted_blobs import ArrivedBlob
 from shared.domain.usage.usage_ledger import UsageKind, UsageLedger
 from shared.services.reading.folding import fold
 from shared.stores import events

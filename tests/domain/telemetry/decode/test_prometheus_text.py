@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.blobs.uncharted_blobs import why_undrawn
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.query.ranges import line_of
 from shared.domain.telemetry.records.bounds import MAX_LINE
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.records.precision import Precision
 from shared.domain.telemetry.rollups.rollups import merged
-from shared.domain.telemetry.sessions.uncharted_blobs import why_undrawn
 from tests.domain.telemetry.support.nodes import BEGIN, SECOND, intake
 from tests.domain.telemetry.support.reading import all_steps, contents, read
 
