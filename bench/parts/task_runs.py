@@ -22,8 +22,8 @@ from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement
 from shared.stores.jobs.task_cache import Directory
 from shared.stores.pools.nodes import StoredNodes, planned
 from shared.stores.stores import Stores
+from shared.stores.tables.rows import write_units
 from shared.stores.tables.tables import Tables
-from shared.stores.tables.unit_writes import write_units
 
 ACCOUNT = "demo"
 NOW = datetime(2026, 3, 2, 20, tzinfo=UTC)

@@ -28,7 +28,7 @@ from shared.errors import BatchscopeError
 from shared.log import logger
 from shared.runtime import Runtime
 from shared.settings import Settings
-from shared.stores.tables.table_transport import waiting_for_storage
+from shared.stores.tables.table_requests import waiting_for_storage
 
 if TYPE_CHECKING:
     from shared.composition.opening import Services

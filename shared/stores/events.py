@@ -21,9 +21,8 @@ from shared.domain.events.event_marks import MinuteRange, Wanted, may_have
 from shared.domain.events.node_events import without_repeats
 from shared.errors import CacheConflictError
 from shared.stores.blobs.checkpoints import CheckpointKey
-from shared.stores.tables.row_columns import Row, json_columns, json_of, row_of, whole
+from shared.stores.tables.rows import Operation, Row, json_columns, json_of, row_of, whole, write_units, written
 from shared.stores.tables.tables import Tables, delete_rows, load_range, load_row, rows_between
-from shared.stores.tables.unit_writes import Operation, write_units, written
 
 TABLE = "events"
 _HEAD = "!"

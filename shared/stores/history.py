@@ -19,17 +19,8 @@ from shared.domain.core.keys import SEPARATOR, partition_of
 from shared.domain.history.grains import Grain
 from shared.domain.history.samples import Columns
 from shared.log import logger
-from shared.stores.tables.row_columns import Row
-from shared.stores.tables.tables import (
-    MAX_KEY_LENGTH,
-    MAX_OPERATIONS,
-    Tables,
-    delete_rows,
-    load_range,
-    rows_between,
-    rows_where,
-    translated,
-)
+from shared.stores.tables.rows import MAX_OPERATIONS, Row, translated
+from shared.stores.tables.tables import MAX_KEY_LENGTH, Tables, delete_rows, load_range, rows_between, rows_where
 from shared.stores.tables.unreadable import NONSENSE
 
 _LOG = logger(__name__)

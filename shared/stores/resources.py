@@ -18,9 +18,8 @@ from shared.domain.pools.pools import Pool
 from shared.domain.schedules.schedules import Schedule
 from shared.errors import CacheConflictError, UnreadableError
 from shared.stores.accounts.monitoring import AccountRows
-from shared.stores.tables.row_columns import Row, json_columns, json_of, row_of
+from shared.stores.tables.rows import Row, json_columns, json_of, row_of, write_units, written
 from shared.stores.tables.tables import Tables, delete_row, load_row, load_rows, save_row
-from shared.stores.tables.unit_writes import write_units, written
 from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, decoding, schema_of
 
 _TRIES = 5

@@ -26,9 +26,8 @@ from shared.domain.cost.usage_days import (
 )
 from shared.errors import CacheConflictError, UnreadableError
 from shared.log import logger
-from shared.stores.tables.row_columns import Row, json_columns, json_of, row_of, whole
+from shared.stores.tables.rows import Row, json_columns, json_of, row_of, whole, write_units, written
 from shared.stores.tables.tables import Tables, delete_rows, load_partitions, rows_between
-from shared.stores.tables.unit_writes import write_units, written
 from shared.stores.tables.unreadable import decoding, schema_of
 
 type _JobLabels = dict[str, dict[str, str]]

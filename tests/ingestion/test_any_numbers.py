@@ -25,7 +25,7 @@ from shared.domain.telemetry.sessions.intake import Window
 from shared.services.blobs.blob_intake import Piece
 from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
 from shared.stores import events
-from shared.stores.tables.row_columns import json_of
+from shared.stores.tables.rows import json_of
 from shared.stores.telemetry import telemetry
 from tests.ingestion.rig import NOON, record
 

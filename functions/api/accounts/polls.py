@@ -16,7 +16,7 @@ from functions.http.handling import Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import BadRequestError
 from functions.queue_messages import PollMessage, text_of
 from shared.domain.accounts.operations import PollOperation
-from shared.stores.tables.table_transport import waiting_for_storage
+from shared.stores.tables.table_requests import waiting_for_storage
 
 _MAX_WAIT = 200
 _MAX_JOBS = 1000

@@ -7,7 +7,7 @@ from typing import Protocol
 from shared.domain.blobs.blobs import Entry, SeenBlob
 from shared.domain.blobs.rejects import BadUnits
 from shared.stores.blobs.checkpoints import CheckpointKey
-from shared.stores.tables.unit_writes import Etags, Operation
+from shared.stores.tables.rows import Etags, Operation
 
 
 @dataclass(frozen=True, slots=True)

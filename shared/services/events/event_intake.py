@@ -25,7 +25,7 @@ from shared.domain.redaction.redaction import redacted_begin
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
 from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.events import EventStore, Head, checkpoint_key, chunk_rows, head_row
-from shared.stores.tables.unit_writes import Etags
+from shared.stores.tables.rows import Etags
 
 MAX_LINE = 1024 * 1024  # bytes; also the maximum of a log held in memory
 _SAMPLE, _READ = 200, 4096  # characters of a bad line that are kept, and that are searched for secrets

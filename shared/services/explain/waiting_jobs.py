@@ -23,7 +23,7 @@ from shared.services.explain.request_budgets import RequestBudgets
 from shared.services.explain.shared_evidence import SharedEvidence
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.stores import Stores
-from shared.stores.tables.shared_reads import reads_shared
+from shared.stores.tables.table_requests import reads_shared
 
 _LOG = logger(__name__)
 _MAX_EXPLAINED = 5  # jobs of an account a pass

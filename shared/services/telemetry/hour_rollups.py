@@ -14,7 +14,7 @@ from shared.domain.blobs.blobs import SessionKey
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.rollups.chunks import HOURS, MAX_CELLS, add_column, chunks_of
 from shared.domain.telemetry.rollups.rollups import Rollups, hours_of, merged
-from shared.stores.tables.unit_writes import Operation
+from shared.stores.tables.rows import Operation
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex
 from shared.stores.telemetry.telemetry import LoadedRow, TelemetryStore, hour_rows
 

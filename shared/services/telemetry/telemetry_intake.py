@@ -30,7 +30,7 @@ from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.pool_projection import PoolProjection
 from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
 from shared.stores.blobs.checkpoints import CheckpointKey
-from shared.stores.tables.unit_writes import Etags
+from shared.stores.tables.rows import Etags
 from shared.stores.telemetry.node_index import task_name
 from shared.stores.telemetry.telemetry import BlobState, checkpoint_key, chunk_rows, session_row, state_key, state_row
 

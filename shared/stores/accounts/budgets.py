@@ -5,8 +5,8 @@ from azure.data.tables import UpdateMode
 
 from shared.domain.core.keys import key_of, partition_of
 from shared.domain.cost.budgets import Budget
-from shared.stores.tables.row_columns import Row, row_of
-from shared.stores.tables.tables import Tables, load_row, load_rows, translated
+from shared.stores.tables.rows import Row, row_of, translated
+from shared.stores.tables.tables import Tables, load_row, load_rows
 from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, decoding, schema_of
 
 _KIND = "budget"

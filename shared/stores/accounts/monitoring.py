@@ -10,7 +10,7 @@ from shared.domain.polling.rounds import Round
 from shared.errors import UnreadableError
 from shared.log import logger
 from shared.stores.accounts.rounds import ROUND_ROW, round_of
-from shared.stores.tables.row_columns import Row, columns_of, fields_of, row_of
+from shared.stores.tables.rows import Row, columns_of, fields_of, row_of
 from shared.stores.tables.tables import Tables, load_row, load_rows, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from shared.domain.accounts.operations import PollOperation, Reason
 from shared.domain.core.keys import key_of
-from shared.stores.tables.row_columns import Row, columns_of, fields_of, json_columns, json_of, row_of
+from shared.stores.tables.rows import Row, columns_of, fields_of, json_columns, json_of, row_of
 from shared.stores.tables.tables import Tables, delete_row, load_row, load_rows, save_row
 
 _COLUMNS = {

@@ -11,7 +11,7 @@ from shared.domain.jobs.snapshots import Agreement, Confirmation, TaskRead
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import CacheConflictError, UnreadableError
-from shared.stores.tables.row_columns import Row, columns_of, fields_of, json_columns, objects_of, row_of
+from shared.stores.tables.rows import Row, columns_of, fields_of, json_columns, objects_of, row_of
 from shared.stores.tables.tables import Tables, load_row, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 

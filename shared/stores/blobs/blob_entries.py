@@ -12,8 +12,8 @@ from azure.data.tables import UpdateMode
 from shared.domain.blobs.blobs import Entry
 from shared.domain.blobs.sweeps import PartitionSweep
 from shared.domain.core.keys import name_key
-from shared.stores.tables.row_columns import Row, fields_of, json_columns, json_of, known_columns_of
-from shared.stores.tables.tables import Tables, delete_rows, load_row, load_rows, save_row, translated
+from shared.stores.tables.rows import Row, fields_of, json_columns, json_of, known_columns_of, translated
+from shared.stores.tables.tables import Tables, delete_rows, load_row, load_rows, save_row
 
 _SWEEP = "!"
 _ENTRY_COLUMNS = {

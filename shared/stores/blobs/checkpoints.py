@@ -8,9 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from shared.domain.blobs.blobs import Checkpoint, PrefixChecksum
-from shared.stores.tables.row_columns import Row, fields_of, known_columns_of
+from shared.stores.tables.rows import (
+    MAX_OPERATIONS,
+    Etags,
+    Operation,
+    Row,
+    fields_of,
+    known_columns_of,
+    write_at_once,
+    written,
+)
 from shared.stores.tables.tables import Tables, load_row
-from shared.stores.tables.unit_writes import MAX_OPERATIONS, Etags, Operation, write_at_once, written
 
 MAX_BESIDE = MAX_OPERATIONS - 1  # operations in the transaction that advances a checkpoint
 _COLUMNS = {

@@ -8,9 +8,8 @@ import msgspec
 from shared.domain.blobs.queued_shards import QueuedShard, UnreadBlob
 from shared.domain.core.keys import partition_of
 from shared.errors import CacheConflictError
-from shared.stores.tables.row_columns import Row, json_columns, json_of
+from shared.stores.tables.rows import Row, json_columns, json_of, write_units, written
 from shared.stores.tables.tables import Tables, delete_row, load_row, load_rows, save_row
-from shared.stores.tables.unit_writes import write_units, written
 
 _SHARDS = "shards"
 

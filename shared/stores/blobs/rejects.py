@@ -11,8 +11,8 @@ from azure.data.tables import UpdateMode
 
 from shared.domain.blobs.blobs import Entry
 from shared.domain.blobs.rejects import BadUnit, Reject
-from shared.stores.tables.row_columns import Row, whole
-from shared.stores.tables.tables import Tables, delete_rows, rows_between, translated
+from shared.stores.tables.rows import Row, translated, whole
+from shared.stores.tables.tables import Tables, delete_rows, rows_between
 
 _LATEST = 0xFFFFFFFFFFF
 _AFTER_ALL = "~~"

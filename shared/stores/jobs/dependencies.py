@@ -4,7 +4,7 @@ import msgspec
 
 from shared.domain.dependencies.dependencies import Dependencies
 from shared.domain.dependencies.stored_dependencies import StoredDependencies
-from shared.stores.tables.row_columns import Row, json_columns, json_of, row_of
+from shared.stores.tables.rows import Row, json_columns, json_of, row_of
 from shared.stores.tables.tables import Tables, load_row, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 

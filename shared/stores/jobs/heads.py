@@ -16,7 +16,7 @@ from shared.domain.leaves.leaf_summaries import Summary, remembered
 from shared.domain.packing.columns import DAMAGE
 from shared.domain.tasks.failures import Failures
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
-from shared.stores.tables.row_columns import Row, json_columns, json_of, row_of
+from shared.stores.tables.rows import Row, json_columns, json_of, row_of
 
 HEAD = "!"
 ORIGIN_BYTES = 8

@@ -23,7 +23,7 @@ from shared.domain.tasks.job_statistics import StoredJobStatistics
 from shared.domain.tasks.tasks import COUNT_FIELDS
 from shared.errors import UnreadableError
 from shared.stores.jobs.heads import ORIGIN_BYTES
-from shared.stores.tables.row_columns import Row, columns_of, fields_of, json_columns, json_of, row_of
+from shared.stores.tables.rows import Row, columns_of, fields_of, json_columns, json_of, row_of
 from shared.stores.tables.tables import (
     Tables,
     delete_row,

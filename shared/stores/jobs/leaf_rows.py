@@ -8,8 +8,7 @@ from shared.domain.leaves.leaf_summaries import summary_after, summary_of
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.tasks.task_counters import NOTHING, TaskCounters
 from shared.domain.tasks.tasks import COUNT_FIELDS, TaskCounts
-from shared.stores.tables.row_columns import Row, bytes_columns, row_of
-from shared.stores.tables.unit_writes import Unit, written
+from shared.stores.tables.rows import Row, Unit, bytes_columns, row_of, written
 
 TASKS = "d"
 """The beginning of the names of columns with packed tasks."""

@@ -6,7 +6,7 @@ from shared.domain.reads.id_ranges import IdRange
 from shared.domain.reads.read_plans import ReadPlan
 from shared.errors import UnreadableError
 from shared.log import logger
-from shared.stores.tables.row_columns import Row, columns_of, fields_of, json_columns, json_of, row_of
+from shared.stores.tables.rows import Row, columns_of, fields_of, json_columns, json_of, row_of
 from shared.stores.tables.tables import Tables, delete_row, load_row, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 

@@ -27,7 +27,7 @@ from shared.errors import CacheConflictError, UnreadableError
 from shared.log import logger
 from shared.stores.jobs.heads import HEAD, Head, head_of, head_row, origin_of, sum_of
 from shared.stores.jobs.leaf_rows import COUNTERS, RUN_ENDS, TASKS, LeafEntry, LeafReplacement, entry_of
-from shared.stores.tables.row_columns import Row, bytes_of
+from shared.stores.tables.rows import Row, bytes_of, transactions, write_at_once
 from shared.stores.tables.tables import (
     Tables,
     delete_partition,
@@ -37,7 +37,6 @@ from shared.stores.tables.tables import (
     load_rows,
     save_row,
 )
-from shared.stores.tables.unit_writes import transactions, write_at_once
 
 _LOG = logger(__name__)
 _DIRECTORIES = 500

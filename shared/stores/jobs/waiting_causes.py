@@ -6,7 +6,7 @@ from shared.domain.core.keys import partition_of
 from shared.domain.jobs.waiting_causes import WaitingCauses
 from shared.errors import UnreadableError
 from shared.log import logger
-from shared.stores.tables.row_columns import json_columns, json_of, row_of
+from shared.stores.tables.rows import json_columns, json_of, row_of
 from shared.stores.tables.tables import Tables, load_row, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 

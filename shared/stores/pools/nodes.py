@@ -23,9 +23,8 @@ from shared.domain.usage.usage_ledger import UsageLedger
 from shared.errors import CacheConflictError
 from shared.stores.pools.node_json import json_of_node, node_of
 from shared.stores.pools.packed_usage import PackedUsage, packed_usage, usage_of
-from shared.stores.tables.row_columns import Row, json_columns, json_of
+from shared.stores.tables.rows import Row, Unit, deleted, json_columns, json_of, write_units, written
 from shared.stores.tables.tables import Tables, load_range, load_rows, written_at
-from shared.stores.tables.unit_writes import Unit, deleted, write_units, written
 from shared.stores.tables.unreadable import NONSENSE
 
 _HEAD = "!"

@@ -15,7 +15,7 @@ from shared.domain.usage.billing_classes import CLASSES, BillingClass
 from shared.domain.usage.last_nodes import LastNodes
 from shared.domain.usage.usage_ledger import DeletedPool, UsageAmounts, UsageKind, UsageLedger
 from shared.log import logger
-from shared.stores.tables.row_columns import Row, bytes_columns, bytes_of
+from shared.stores.tables.rows import Row, bytes_columns, bytes_of
 from shared.stores.tables.unreadable import NONSENSE
 
 _LOG = logger(__name__)

@@ -12,9 +12,8 @@ from shared.domain.pools.start_up_days import StartUpDay, day_of_plain, figures_
 from shared.domain.pools.start_up_figures import FiguresByGroup
 from shared.errors import CacheConflictError, UnreadableError
 from shared.log import logger
-from shared.stores.tables.row_columns import Row, json_columns, json_of, row_of
+from shared.stores.tables.rows import Row, json_columns, json_of, row_of, write_units, written
 from shared.stores.tables.tables import MAX_KEY_LENGTH, Tables, delete_rows, load_row, rows_between
-from shared.stores.tables.unit_writes import write_units, written
 from shared.stores.tables.unreadable import decoding, schema_of
 
 _LOG = logger(__name__)

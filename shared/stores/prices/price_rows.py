@@ -17,7 +17,7 @@ from shared.domain.prices.price_keys import NO_PRICE, MeterKey
 from shared.domain.prices.price_status import PriceSourceStatus
 from shared.errors import UnreadableError
 from shared.log import logger
-from shared.stores.tables.row_columns import Row, json_columns, json_of, row_of
+from shared.stores.tables.rows import Row, json_columns, json_of, row_of
 from shared.stores.tables.tables import Tables, delete_row, load_row, load_rows, rows_where, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 

@@ -1,8 +1,8 @@
-"""Opens tables in Table Storage, and translates its errors; the other stores define the rows."""
+"""Opens tables in Table Storage, and reads and writes their rows; the other stores define these."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable
+from contextlib import aclosing
 from datetime import datetime, timedelta
 from functools import cache, partial
 from itertools import batched
@@ -11,33 +11,25 @@ from typing import Any
 from azure.core import MatchConditions
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import (
-    AzureError,
-    HttpResponseError,
     ResourceExistsError,
     ResourceNotFoundError,
-    ServiceRequestError,
-    ServiceResponseError,
 )
 from azure.data.tables import TableEntity, UpdateMode
 from azure.data.tables.aio import TableClient, TableServiceClient
 
-from shared.errors import CacheConflictError, StorageError, StorageUnavailableError
+from shared.errors import CacheConflictError, StorageError
 from shared.stores.proxies import has_proxies
 from shared.stores.tables.pages import pages_of
-from shared.stores.tables.row_columns import Row
 from shared.stores.tables.row_decoding import RowReader
-from shared.stores.tables.shared_reads import is_sharing, keep, kept
-from shared.stores.tables.table_transport import Asking, TableTransport
+from shared.stores.tables.rows import MAX_OPERATIONS, Row, translated
+from shared.stores.tables.table_requests import Asking, TableTransport, TransactionClient, is_sharing, keep, kept
 from shared.stores.tables.time_limit import LIMIT
-from shared.stores.tables.transactions import TransactionClient
 
 NAMES = (
     "accounts", "jobs", "jobhistory", "poolhistory", "tasks", "operations", "pools", "nodes", "jobschedules",
     "blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry", "attempts", "prices", "usage",
 )  # fmt: skip
-_CONFLICTS, _BUSY = (409, 412), (429, 500, 502, 503, 504)
 _CONNECT_SECONDS = 10
-MAX_OPERATIONS = 100  # of a transaction
 MAX_KEY_LENGTH = 512  # of 1 KiB in UTF-16
 _DEVELOPMENT = (  # Azurite's published account on its default port, which this library doesn't know by its short name
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey="
@@ -112,23 +104,6 @@ class Tables:
 
     async def close(self) -> None:
         await self._service.close()
-
-
-@contextmanager
-def translated(intent: str) -> Iterator[None]:
-    """Raises CacheConflictError (412, 409) or StorageError with the `intent` for errors of the SDK."""
-    try:
-        yield
-    except HttpResponseError as error:
-        if error.status_code in _CONFLICTS:
-            raise CacheConflictError(f"Another writer was first: {intent}.") from error
-        if error.status_code in _BUSY:
-            raise StorageUnavailableError(intent, _first_line(error)) from error
-        raise StorageError(f"Table Storage refused to {intent}: {_first_line(error)}") from error
-    except (ServiceRequestError, ServiceResponseError, TimeoutError, ConnectionError) as error:
-        raise StorageUnavailableError(intent, _first_line(error)) from error
-    except AzureError as error:
-        raise StorageError(f"Table Storage didn't {intent}: {_first_line(error)}") from error
 
 
 async def load_row(table: TableClient, partition: str, row: str, intent: str | None = None) -> Row | None:
@@ -262,7 +237,3 @@ async def load_partitions(table: TableClient, prefix: str) -> list[str]:
     bounds = {"low": prefix, "high": prefix[:-1] + chr(ord(prefix[-1]) + 1)}
     rows = rows_where(table, "PartitionKey ge @low and PartitionKey lt @high", bounds, ["PartitionKey"])
     return sorted({row["PartitionKey"] async for row in rows})
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -18,7 +18,7 @@ from typing import Any
 from shared.domain.reports.reports import UnreadableRow
 from shared.errors import StorageError, UnreadableError
 from shared.log import logger
-from shared.stores.tables.row_columns import Row
+from shared.stores.tables.rows import Row
 
 _LOG = logger(__name__)
 # Errors of reading an invalid row; those of msgspec and orjson are ValueErrors.

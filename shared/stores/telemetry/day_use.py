@@ -12,7 +12,7 @@ from shared.domain.core.keys import SEPARATOR, partition_of
 from shared.domain.efficiency.day_use import DayUse, JobUse
 from shared.errors import CacheConflictError, UnreadableError
 from shared.log import logger
-from shared.stores.tables.row_columns import json_columns, json_of, row_of
+from shared.stores.tables.rows import json_columns, json_of, row_of
 from shared.stores.tables.tables import Tables, delete_row, delete_rows, load_row, rows_between, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 from shared.stores.telemetry.measured_attempts import TABLE, changed_partition, day_key

@@ -24,8 +24,8 @@ from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
 from shared.errors import CacheConflictError, UnreadableError
 from shared.log import logger
 from shared.recent_cache import RecentCache
-from shared.stores.tables.row_columns import Row, json_columns, json_of, whole
-from shared.stores.tables.tables import Tables, delete_rows, load_row, rows_between, save_row, translated
+from shared.stores.tables.rows import Row, json_columns, json_of, translated, whole
+from shared.stores.tables.tables import Tables, delete_rows, load_row, rows_between, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 
 TABLE = "attempts"

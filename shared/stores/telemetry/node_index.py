@@ -21,8 +21,8 @@ from azure.data.tables import UpdateMode
 from shared.domain.blobs.blobs import BlobRows, SessionKey
 from shared.domain.blobs.uncharted_blobs import ArrivedBlob
 from shared.domain.core.keys import SEPARATOR, key_of, name_key
-from shared.stores.tables.row_columns import Row
-from shared.stores.tables.tables import MAX_OPERATIONS, Tables, delete_rows, load_range, rows_between, translated
+from shared.stores.tables.rows import MAX_OPERATIONS, Row, translated
+from shared.stores.tables.tables import Tables, delete_rows, load_range, rows_between
 
 _AFTER = "~~"
 _HOURS, _ROLLED = "hours", "rolled"

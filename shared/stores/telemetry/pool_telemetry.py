@@ -17,9 +17,17 @@ from shared.domain.telemetry.pools.blob_minutes import BlobTail
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts
 from shared.domain.telemetry.pools.blocks import PackedPart
 from shared.domain.telemetry.pools.packed_tails import unpacked_tails
-from shared.stores.tables.row_columns import Row, bytes_columns, bytes_of, json_columns, json_of
+from shared.stores.tables.rows import (
+    Operation,
+    Row,
+    bytes_columns,
+    bytes_of,
+    json_columns,
+    json_of,
+    write_at_once,
+    written,
+)
 from shared.stores.tables.tables import Tables, delete_rows, load_row, rows_between, rows_where
-from shared.stores.tables.unit_writes import Operation, write_at_once, written
 
 TABLE = "pooltelemetry"
 _HEAD, _TAILS = "!", "t"

@@ -27,9 +27,19 @@ from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
 from shared.domain.telemetry.sessions.session import Session
 from shared.stores.blobs.checkpoints import CheckpointKey
-from shared.stores.tables.row_columns import MAX_BINARY, Row, bytes_columns, bytes_of, json_columns, json_of
+from shared.stores.tables.rows import (
+    MAX_BINARY,
+    Operation,
+    Row,
+    bytes_columns,
+    bytes_of,
+    deleted,
+    json_columns,
+    json_of,
+    write_at_once,
+    written,
+)
 from shared.stores.tables.tables import Tables, delete_rows, load_range, load_row, rows_between, rows_where
-from shared.stores.tables.unit_writes import Operation, deleted, write_at_once, written
 
 TABLE = "telemetry"
 _MINUTES, _HOURS = "m", "h"

@@ -9,7 +9,7 @@ from datetime import datetime
 from shared.domain.core.keys import partition_of
 from shared.domain.telemetry.sessions.telemetry_totals import SUMS, TelemetryTotals
 from shared.errors import CacheConflictError
-from shared.stores.tables.row_columns import Row, json_columns, json_of
+from shared.stores.tables.rows import Row, json_columns, json_of
 from shared.stores.tables.tables import Tables, load_row, save_row
 
 _ROW = "!"

@@ -8,7 +8,7 @@ import pytest_asyncio
 from azure.batch import models
 
 from local.azurite import StorageAddresses
-from shared.stores.tables.row_columns import json_columns, json_of
+from shared.stores.tables.rows import json_columns, json_of
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import Answer, World, begin_anew
 from tests.functions.pools.shown_pools import nodes, polled, pools, true_nodes

@@ -17,7 +17,7 @@ from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.http.server import Server
 from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from shared.errors import StorageUnavailableError
-from shared.stores.tables.table_transport import waiting_for_storage
+from shared.stores.tables.table_requests import waiting_for_storage
 from shared.stores.tables.tables import Tables, load_row
 from tests.functions.storage.frozen_storage import FrozenWay, frozen_way
 from tests.functions.support.separate_app import PAGE, Ask, Said, SeparateApp, copy_app

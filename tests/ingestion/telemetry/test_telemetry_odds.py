@@ -14,7 +14,7 @@ from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.records.bounds import MAX_LINE
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY, Chunk
 from shared.services.blobs.ingestion_stores import IngestionStores
-from shared.stores.tables.unit_writes import write_at_once
+from shared.stores.tables.rows import write_at_once
 from shared.stores.telemetry.telemetry import MAX_ROW, chunk_rows
 from tests.ingestion.rig import NOON
 from tests.ingestion.telemetry.telemetry_rig import DAY, HOUR, LOST, MINUTE, TelemetryRig, blob_of, used

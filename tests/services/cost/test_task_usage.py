@@ -31,7 +31,7 @@ from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement
 from shared.stores.jobs.task_cache import Directory
 from shared.stores.pools.nodes import StoredNodes, planned
 from shared.stores.stores import Stores
-from shared.stores.tables.unit_writes import write_units
+from shared.stores.tables.rows import write_units
 from tests.services.fakes.memory_tables import Connection, MemoryTables, Storage
 from tests.services.worlds.process import ACCOUNT, NO_PRICES
 

@@ -17,8 +17,8 @@ from azure.data.tables import EntityProperty, TableEntity, TransactionOperation,
 from azure.data.tables.aio import TableClient
 
 from shared.clock import SharedClock
-from shared.stores.tables.row_columns import Row
 from shared.stores.tables.row_decoding import RowReader
+from shared.stores.tables.rows import Row
 from shared.stores.tables.tables import Tables
 
 type Place = tuple[str, str]

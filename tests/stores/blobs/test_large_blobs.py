@@ -9,8 +9,8 @@ from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.checkpoints import CheckpointStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import TABLE, EventStore, checkpoint_key, head_row
+from shared.stores.tables.rows import write_at_once
 from shared.stores.tables.tables import Tables
-from shared.stores.tables.unit_writes import write_at_once
 
 NOON = datetime(2026, 8, 6, 12, tzinfo=UTC)
 FAR = 5 << 30

@@ -10,7 +10,7 @@ import pytest
 from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
 from shared.errors import CacheConflictError
 from shared.stores import usage_days
-from shared.stores.tables.row_columns import Row
+from shared.stores.tables.rows import Row
 from shared.stores.tables.tables import Tables, rows_between
 from shared.stores.usage_days import Part, UsageDayStore
 

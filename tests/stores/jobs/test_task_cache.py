@@ -15,8 +15,8 @@ from shared.services.reading.folding import fold
 from shared.stores.jobs.heads import HEAD, Head, sum_of
 from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement
 from shared.stores.jobs.task_cache import Directory, TaskCache
+from shared.stores.tables.rows import transactions
 from shared.stores.tables.tables import Tables, load_rows
-from shared.stores.tables.unit_writes import transactions
 from tests.domain.support.summary_oracle import blamed, insight_of_rows
 
 T0 = datetime(2026, 11, 21, 7, 0, 0, 123_456, tzinfo=UTC)

@@ -29,7 +29,7 @@ from shared.stores.pools.node_json import json_of_node, node_of
 from shared.stores.pools.nodes import NodeStore, StoredNodes, planned
 from shared.stores.pools.packed_usage import packed_usage, usage_of
 from shared.stores.pools.pools import PoolStore
-from shared.stores.tables import unit_writes
+from shared.stores.tables import rows
 from shared.stores.tables.tables import Tables, load_rows
 
 T0 = datetime(2026, 11, 21, 7, 0, 1, 234_000, tzinfo=UTC)
@@ -246,7 +246,7 @@ async def test_rows_of_different_writes_are_detected_and_written_anew(
     tables: Tables, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A write of several transactions ended after the first."""
-    monkeypatch.setattr(unit_writes, "MAX_OPERATIONS", 1)
+    monkeypatch.setattr(rows, "MAX_OPERATIONS", 1)
     store = NodeStore(tables)
     first = await save_nodes(store, await store.load(account, "pool"), many(600))
     send, sent = store._table.submit_transaction, 0

@@ -2,7 +2,7 @@
 
 from threading import Event
 
-from shared.stores.tables.row_columns import row_of
+from shared.stores.tables.rows import row_of
 from shared.stores.tables.tables import Tables, load_rows, save_row
 
 _AZURITE_KEEPS = 6  # seconds: Node's five, and one more in its newer versions

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.errors import StorageError
-from shared.stores.tables.row_columns import row_of
 from shared.stores.tables.row_decoding import RowReader
+from shared.stores.tables.rows import row_of
 from shared.stores.tables.tables import Tables, load_row, load_rows, save_row
 from tests.stores.tables.stub import Stub
 

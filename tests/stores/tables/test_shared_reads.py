@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from shared.errors import CacheConflictError
-from shared.stores.tables.shared_reads import is_sharing, reads_shared
-from shared.stores.tables.table_transport import TableTransport
+from shared.stores.tables.table_requests import TableTransport, is_sharing, reads_shared
 from shared.stores.tables.tables import Tables, load_row, load_rows, rows_between, save_row
 
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from local.azurite import StorageAddresses
 from shared.errors import CacheConflictError, StorageUnavailableError
-from shared.stores.tables.table_transport import _table_of
-from shared.stores.tables.tables import Tables, load_rows, translated
+from shared.stores.tables.rows import translated
+from shared.stores.tables.table_requests import _table_of
+from shared.stores.tables.tables import Tables, load_rows
 from tests.stores.tables.stub import Stub
 
 _STALE = {"etag": "W/\"datetime'2000-01-01T00%3A00%3A00.0000000Z'\"", "match_condition": MatchConditions.IfNotModified}

@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 from azure.data.tables.aio import TableClient
 
+from shared.stores.tables.rows import deleted, write_at_once, write_units, written
 from shared.stores.tables.tables import Tables
-from shared.stores.tables.unit_writes import deleted, write_at_once, write_units, written
 from tests.services.fakes.memory_tables import Connection, MemoryTable, MemoryTables, Storage
 
 
