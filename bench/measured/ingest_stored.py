@@ -33,8 +33,8 @@ from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
-from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.blobs import BlobContainer
+from shared.stores.blobs.checkpoints import BlobEntryStore
 from shared.stores.pools.pools import PoolStore
 from shared.stores.tables.tables import Tables
 

@@ -19,8 +19,8 @@ from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.events.event_intake import EventIntake
-from shared.stores.blobs.blob_entries import BlobEntryStore
 from shared.stores.blobs.blobs import BlobContainer
+from shared.stores.blobs.checkpoints import BlobEntryStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
 from shared.stores.tables.tables import Tables

@@ -11,8 +11,7 @@ from itertools import groupby
 from shared.domain.blobs.blobs import SHARDS, BlobRows, telemetry_ingest_partition
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.pools.blocks import MINUTES
-from shared.stores.blobs.blob_entries import BlobEntryStore
-from shared.stores.blobs.checkpoints import CheckpointStore
+from shared.stores.blobs.checkpoints import BlobEntryStore, CheckpointStore
 from shared.stores.blobs.queued_shards import QueuedShardStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore

@@ -10,7 +10,7 @@ from shared.domain.telemetry.query.task_runs import TaskAffinity, tie_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
-from shared.stores.blobs.blob_entries import BlobEntryStore
+from shared.stores.blobs.checkpoints import BlobEntryStore
 from shared.stores.telemetry.node_index import IndexEntry, NodeIndex, task_name
 from shared.stores.telemetry.telemetry import SessionRow, TelemetryStore
 

@@ -15,7 +15,7 @@ from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.exports.telemetry_writer import TelemetryWriter
 from shared.domain.blobs.blobs import UNREAD_TELEMETRY
 from shared.domain.blobs.sweeps import PartitionSweep
-from shared.stores.blobs.blob_entries import BlobEntryStore
+from shared.stores.blobs.checkpoints import BlobEntryStore
 from shared.stores.tables.tables import Tables
 from tests.domain.telemetry.decode.otlp_messages import as_protobuf, message, number
 from tests.emulator.support.staging import add_job, add_pool, add_tasks

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 from shared.domain.blobs.blobs import Checkpoint, Entry
 from shared.domain.blobs.rejects import BadUnit
 from shared.domain.blobs.sweeps import PartitionSweep, Totals
-from shared.stores.blobs.blob_entries import BlobEntryStore
-from shared.stores.blobs.checkpoints import CheckpointStore
+from shared.stores.blobs.checkpoints import BlobEntryStore, CheckpointStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import TABLE, EventStore, checkpoint_key, head_row
 from shared.stores.tables.rows import write_at_once

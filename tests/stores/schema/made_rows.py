@@ -90,8 +90,7 @@ from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.quotas import QuotaStore
 from shared.stores.accounts.rounds import RoundStore
 from shared.stores.accounts.supported_images import SupportedImageStore
-from shared.stores.blobs.blob_entries import BlobEntryStore
-from shared.stores.blobs.checkpoints import CheckpointStore
+from shared.stores.blobs.checkpoints import BlobEntryStore, CheckpointStore
 from shared.stores.blobs.queued_shards import QueuedShardStore
 from shared.stores.blobs.rejects import RejectStore
 from shared.stores.events import EventStore
