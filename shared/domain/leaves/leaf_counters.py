@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from shared.domain.core.keys import key_of
-from shared.domain.packing.columns import DAMAGE, deflated, inflated
+from shared.domain.packing.columns import DAMAGE
+from shared.domain.packing.compression import deflated, inflated
 from shared.domain.tasks.task_counters import NOTHING, Life, TaskCounters, added_by
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, RUNNING, Task
 

@@ -18,7 +18,8 @@ from typing import Any
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.leaves.vector_counts import histogram_of, minutes_of
 from shared.domain.packing.bigint_simd import BigIntVector, flags_of
-from shared.domain.packing.columns import DAMAGE, DictionaryColumn, IntegerColumn, deflated, inflated
+from shared.domain.packing.columns import DAMAGE, DictionaryColumn, IntegerColumn
+from shared.domain.packing.compression import deflated, inflated
 from shared.domain.tasks.failures import EXAMPLES, FailureGroup, Failures
 from shared.domain.tasks.histograms import Histogram
 from shared.domain.tasks.job_statistics import MINUTE, JobStatistics, newest

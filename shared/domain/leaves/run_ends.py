@@ -12,7 +12,8 @@ from typing import Self
 
 from shared.domain.core.keys import key_of
 from shared.domain.leaves.leaf_counters import Step
-from shared.domain.packing.columns import DAMAGE, deflated, inflated
+from shared.domain.packing.columns import DAMAGE
+from shared.domain.packing.compression import deflated, inflated
 from shared.domain.tasks.task_counters import Life
 from shared.domain.tasks.tasks import ACTIVE, Task
 

@@ -16,10 +16,9 @@ from functools import lru_cache
 from itertools import chain, compress
 from typing import Any, Self, override
 
+from shared.domain.packing.compression import NOTHING, deflated, inflated
+
 type Order = Callable[[Sequence[Any]], Iterable[Any]]  # picks rows in a new order
-_RAW, _DEFLATED = b"r", b"z"
-_NOTHING = _RAW  # the deflated form of no bytes
-_BARE = -15  # zlib's window bits for a stream without header and checksum
 _BYTE, _MAX = 256, 1 << 63
 _SIZE = struct.Struct("<I")
 _FEW = 200  # bytes up to which unpacked words are cached
@@ -204,25 +203,6 @@ class DictionaryColumn(Column):
         return array("i", [number_of[value] for value in new])
 
 
-def deflated(raw: bytes) -> bytes:
-    """Returns bytes after a letter for their form: deflated, or raw where that is no longer."""
-    packed = zlib.compress(raw, 1, _BARE)
-    return _DEFLATED + packed if len(packed) < len(raw) else _RAW + raw
-
-
-def inflated(packed: bytes) -> bytes:
-    """Returns the bytes given to `deflated`. Raises zlib.error or ValueError."""
-    if packed[:1] == _RAW:
-        return packed[1:]
-    if packed[:1] != _DEFLATED:
-        raise ValueError(f"{packed[:1]!r} is no way to pack bytes")
-    inflating = zlib.decompressobj(_BARE)
-    raw = inflating.decompress(packed[1:])
-    if not inflating.eof or inflating.unused_data:
-        raise ValueError("a stream is cut short, or something stands behind it")
-    return raw
-
-
 def joined_parts(parts: Iterable[bytes]) -> bytes:
     """Returns parts, each after its length."""
     return b"".join([piece for part in parts for piece in (_SIZE.pack(len(part)), part)])
@@ -261,7 +241,7 @@ def _unpacked_integers(code: str, packed: bytes, count: int) -> bytes:
     Raises ValueError, LookupError or zlib.error where `packed` isn't `count` numbers of that width.
     """
     width = array(code).itemsize
-    if not packed[0] and len(packed) == 1 + width + len(_NOTHING):
+    if not packed[0] and len(packed) == 1 + width + len(NOTHING):
         return packed[1 : 1 + width] * count
     varies = [bool(packed[0] >> place & 1) for place in range(width)]
     steady = packed[1 : 1 + varies.count(False)]

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Self, override
 
 from shared.domain.core.keys import are_keys, keys_of
-from shared.domain.packing.columns import Column, deflated, inflated
+from shared.domain.packing.columns import Column
+from shared.domain.packing.compression import deflated, inflated
 
 _GUIDS = b"g"  # differs from the letters of `deflated`
 _LINE = b"%08d-%04d-%04d-%04d-%012d\n" % (0, 0, 0, 0, 0)  # a GUID as text

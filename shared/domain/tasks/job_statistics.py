@@ -13,7 +13,8 @@ from itertools import chain
 from math import inf
 from typing import Any
 
-from shared.domain.packing.columns import DAMAGE, deflated, inflated
+from shared.domain.packing.columns import DAMAGE
+from shared.domain.packing.compression import deflated, inflated
 from shared.domain.tasks.histograms import Histogram
 
 FORM = 2  # the format version of leaf summaries, whose sum it is: see leaf_summaries

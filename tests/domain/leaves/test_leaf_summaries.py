@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shared.domain.leaves.leaf_summaries import Summary, summary_after, summary_of
 from shared.domain.leaves.leaves import Leaf
-from shared.domain.packing.columns import deflated, inflated
+from shared.domain.packing.compression import deflated, inflated
 from shared.domain.tasks.failures import Failures, failure_group_id
 from shared.domain.tasks.histograms import RELATIVE_ERROR, Histogram, bucket_of
 from shared.domain.tasks.job_statistics import MINUTES, StoredJobStatistics

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from shared.domain.core.keys import key_of
 from shared.domain.leaves.leaves import FORMAT, MAX_BYTES, Leaf, UnreadableLeafError
-from shared.domain.packing.columns import IntegerColumn, deflated
+from shared.domain.packing.columns import IntegerColumn
+from shared.domain.packing.compression import deflated
 from shared.domain.packing.id_column import Ids
 from shared.domain.tasks.tasks import Task
 from tests.domain.leaves.present_format import PRESENT_FORMAT_STORED, PRESENT_FORMAT_TASKS

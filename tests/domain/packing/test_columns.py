@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.packing.columns import Column, DictionaryColumn, IntegerColumn, deflated, inflated
+from shared.domain.packing.columns import Column, DictionaryColumn, IntegerColumn
+from shared.domain.packing.compression import deflated, inflated
 from shared.domain.packing.id_column import Ids
 
 numbers = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-300, 300), max_size=30)

@@ -11,8 +11,7 @@ import msgspec
 from azure.data.tables import EdmType, EntityProperty
 from azure.data.tables.aio import TableClient
 
-from shared.domain.packing.columns import inflated
-from shared.domain.telemetry.decode.compression import decompressed
+from shared.domain.packing.compression import decompressed, inflated
 
 _DIGEST = "[0-9a-f]{32}"
 _INCARNATION = rf"{_DIGEST}-[0-9a-f]+-\d+"

@@ -3,17 +3,14 @@
 zstd isn't part of Python 3.13; its package is loaded on first use, as only node telemetry needs it.
 """
 
-import threading
 import zlib
 from enum import StrEnum
-from typing import Any
 
 from shared.domain.telemetry.records.bounds import FREE_DECODED, MAX_DECODED, MAX_RATIO, MAX_STORED, MAX_WINDOW_LOG
 
 _STEP = 1 << 9  # bytes of the first step; each following step is twice as long
 _HEADER, _EXTRA, _FILE_NAME, _COMMENT = 10, 4, 8, 16  # bytes, and bits, of a gzip member's header
 _MAX_NAME_LENGTH = 64 << 10
-_OF_THREAD = threading.local()
 _WRAPPERS = {"gzip": 31, "zlib": 15}  # zlib's `wbits`
 
 
@@ -85,22 +82,6 @@ def decompressed_stream(stored: bytes, at: int, form: Form) -> tuple[bytes, int]
             _check(size, end - at)
             return b"".join(parts), end
     return None
-
-
-def compressor() -> Any:
-    """Returns a compressor for stored data, for one thread: it packs as well as zlib in half the time."""
-    import zstandard  # noqa: PLC0415  # see the module's docstring
-
-    return zstandard.ZstdCompressor(level=1)
-
-
-def decompressed(packed: bytes) -> bytes:
-    """Decompresses the output of a compressor; only for our own data."""
-    if not hasattr(_OF_THREAD, "decompressor"):
-        import zstandard  # noqa: PLC0415  # see the module's docstring
-
-        _OF_THREAD.decompressor = zstandard.ZstdDecompressor()
-    return bytes(_OF_THREAD.decompressor.decompress(packed))
 
 
 def _check_names(stored: bytes, at: int) -> None:

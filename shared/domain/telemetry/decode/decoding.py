@@ -18,6 +18,7 @@ from shared.domain.telemetry.records.bounds import MAX_LISTED, MAX_MISTAKES, SLO
 from shared.domain.telemetry.records.metrics import InvalidPart, Metric
 from shared.domain.telemetry.records.precision import Precision
 
+_ANY_PRECISION = Precision()
 _CUT_SHORT = "the blob ends within a unit"
 _HALF = "a unit ends before it is whole"
 _TOO_MANY = f"{MAX_MISTAKES:,} lines before this make no sense"
@@ -62,7 +63,7 @@ class Decoder:
 
     def __init__(self, *, together: bool = False, size: int = STEP) -> None:
         self._size = size
-        self._texts = TextReader(Precision(), together=together)
+        self._texts = TextReader(_ANY_PRECISION, together=together)
 
     def steps(self, stored: bytes, offset: int, *, is_last: bool = False, in_damage: bool = False) -> Iterator[Step]:
         """Yields steps of bytes at an offset of a blob, 0 or the end of a step; an incomplete rest waits for more.

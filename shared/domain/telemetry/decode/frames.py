@@ -2,6 +2,9 @@
 
 A unit's first bytes determine its form; the blob's name never does. One rule applies to damage, and to the end of text:
 reading resumes where the next compressed unit begins that can be read as a whole.
+
+The end of a zstd frame is found from its headers alone (RFC 8878, 3.1), without decompressing anything. So a frame with
+damaged or far too large content costs nothing to skip, and the next one is read.
 """
 
 import re
@@ -18,10 +21,15 @@ from shared.domain.telemetry.decode.otlp_protobuf import (
     message_length,
     read_otlp_message,
 )
-from shared.domain.telemetry.decode.zstd_frames import MAGIC, FrameError, frame_end, is_skippable
 from shared.domain.telemetry.records.bounds import MAX_BLOCKS, MAX_SEARCHED, MAX_STORED, WINDOW
 from shared.domain.telemetry.records.metrics import Metric
 
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_SKIPPABLE = b"\x2a\x4d\x18"  # after a byte from 0x50 to 0x5f
+_ZSTD_HEADER = 4
+_CONTENT_SIZE_BYTES = (0, 2, 4, 8)
+_DICTIONARY_BYTES = (0, 1, 2, 4)
+_RLE, _RESERVED = 1, 3
 _GZIP = b"\x1f\x8b\x08"
 _ZLIB = b"\x78"
 _NUL, _OBJECT = b"\0", b'{"'
@@ -30,7 +38,7 @@ _LETTERS = b"\x5e\xda"  # levels of zlib that may also be a letter, or start one
 _PEEK = 32
 _BLOCK = 4096
 _MIN_SEARCHED = 512  # bytes of the budget per attempt
-_MAGICS = {Form.ZSTD: MAGIC, Form.GZIP: _GZIP}
+_MAGICS = {Form.ZSTD: _ZSTD, Form.GZIP: _GZIP}
 _MARK = re.compile(
     b"|".join(
         (
@@ -95,7 +103,7 @@ def form_at(stored: bytes, at: int) -> Form | None:
         return _form_behind_nul(head)
     if head[:1] == _ZLIB:
         return _form_behind_x(stored, at)
-    return Form.ZSTD if is_skippable(stored, at) else Form.TEXT
+    return Form.ZSTD if _is_skippable(stored, at) else Form.TEXT
 
 
 def _form_behind_nul(head: bytes) -> Form | None:
@@ -103,9 +111,9 @@ def _form_behind_nul(head: bytes) -> Form | None:
     if len(head) >= LENGTH and not message_length(head, 0):
         return Form.TEXT
     content = head[LENGTH:]
-    if content.startswith((MAGIC, _OBJECT)) or (begins := begins_message(content)):
+    if content.startswith((_ZSTD, _OBJECT)) or (begins := begins_message(content)):
         return Form.OTLP
-    is_open = begins is None or MAGIC.startswith(content) or _OBJECT.startswith(content)
+    is_open = begins is None or _ZSTD.startswith(content) or _OBJECT.startswith(content)
     return None if is_open else Form.TEXT
 
 
@@ -212,7 +220,7 @@ def _message(stored: bytes, at: int, _: Form) -> Unit | None:
     if end > len(stored):
         return None
     content = stored[begin:end]
-    if content.startswith(MAGIC):
+    if content.startswith(_ZSTD):
         content = decompressed_frame(content)
     if content.startswith(b"{"):
         return Unit(at, end, content)
@@ -223,14 +231,52 @@ def _message(stored: bytes, at: int, _: Form) -> Unit | None:
 
 
 def _frame(stored: bytes, at: int, _: Form) -> Unit | None:
-    try:
-        end = frame_end(stored, at, MAX_BLOCKS)
-    except FrameError as error:
-        raise UnitError(str(error), 0, error.place - at) from error
+    end = _frame_end(stored, at)
     if end is None:
         return None
-    is_empty = is_skippable(stored, at) or end - at > MAX_STORED
+    is_empty = _is_skippable(stored, at) or end - at > MAX_STORED
     return Unit(at, end, b"" if is_empty else decompressed_frame(stored[at:end]))
+
+
+def _is_skippable(stored: bytes, at: int) -> bool:
+    """Returns whether a frame without content begins there."""
+    return stored[at + 1 : at + _ZSTD_HEADER] == _SKIPPABLE and 0x50 <= stored[at] <= 0x5F  # noqa: PLR2004
+
+
+def _frame_end(stored: bytes, at: int) -> int | None:
+    """Returns the end of the zstd frame at a position; None where its end hasn't been received. Raises UnitError.
+
+    A frame of more than MAX_BLOCKS blocks is an error, as it would take long to skip.
+    """
+    if _is_skippable(stored, at):
+        size = stored[at + _ZSTD_HEADER : at + 2 * _ZSTD_HEADER]
+        end = at + 2 * _ZSTD_HEADER + int.from_bytes(size, "little")
+        return end if len(size) == _ZSTD_HEADER and end <= len(stored) else None
+    if at + _ZSTD_HEADER >= len(stored):
+        return None
+    descriptor = stored[at + _ZSTD_HEADER]
+    if descriptor & 0b1000:
+        raise UnitError("a reserved bit of the frame's header is set", 0, _ZSTD_HEADER)
+    is_single = descriptor >> 5 & 1
+    content = max(_CONTENT_SIZE_BYTES[descriptor >> 6], is_single)
+    begin = at + _ZSTD_HEADER + 1 + (not is_single) + _DICTIONARY_BYTES[descriptor & 3] + content
+    return _behind_blocks(stored, at, begin, checksum=4 * (descriptor >> 2 & 1))
+
+
+def _behind_blocks(stored: bytes, at: int, begin: int, checksum: int) -> int | None:
+    for _ in range(MAX_BLOCKS):
+        header = stored[begin : begin + 3]
+        if len(header) < 3:  # noqa: PLR2004
+            return None
+        word = int.from_bytes(header, "little")
+        kind, size = word >> 1 & 3, word >> 3
+        if kind == _RESERVED or size > 1 << 17:
+            raise UnitError("a block of the frame is of no known kind or size", 0, begin - at)
+        begin += 3 + (1 if kind == _RLE else size)
+        if word & 1:
+            end = begin + checksum
+            return end if end <= len(stored) else None
+    raise UnitError(f"the frame has more than {MAX_BLOCKS:,} blocks", 0, begin - at)
 
 
 _READERS = {Form.ZSTD: _frame, Form.OTLP: _message}

@@ -74,13 +74,14 @@ class _Part(NamedTuple):
 class TextReader:
     """A reader of one stream's texts; it optionally bundles similar records."""
 
-    __slots__ = ("_bundler", "_plain", "_precision", "_samples")
+    __slots__ = ("_bundler", "_plain", "_precision", "_samples", "_together")
 
     def __init__(self, precision: Precision, *, together: bool = False) -> None:
         self._precision = precision
-        self._bundler = BundleReader(precision) if together else None
+        self._together = together
         self._plain = PlainLines(precision)
-        self._samples = SampleLines(precision)
+        self._samples: SampleLines | None = None  # as the next, made for the first text of its format
+        self._bundler: BundleReader | None = None
 
     def read(self, text: bytes, *, ends: bool, is_unit: bool = False, mistakes: int = MAX_MISTAKES) -> Texts:
         """Reads a text from its start, where a record begins; only records that can't change unless it `ends`.
@@ -99,6 +100,7 @@ class TextReader:
                 letters = part.text.decode("latin-1") if letters is None else letters
                 found.consumed = self._plain.read_run(letters, found.consumed, found.metrics)
                 if found.consumed < end:
+                    self._samples = self._samples or SampleLines(self._precision)
                     found.consumed = self._samples.read_run(letters, found.consumed, found.metrics)
             if found.consumed < end and not self._read_line(part, found):
                 break
@@ -139,7 +141,7 @@ class TextReader:
                 found.metrics += metrics
                 found.slow += len(metrics)
                 return min(stop + 1, len(text))
-            bundles = self._bundler.read(line) if self._bundler and not found.metrics else None
+            bundles = self._bundles_of(line) if self._together and not found.metrics else None
             if bundles is not None:
                 found.bundles += bundles
                 return min(stop + 1, len(text))
@@ -161,6 +163,10 @@ class TextReader:
         if metric is not None:
             found.metrics.append(metric)
         return behind
+
+    def _bundles_of(self, line: bytes) -> list[Bundle] | None:
+        self._bundler = self._bundler or BundleReader(self._precision)
+        return self._bundler.read(line)
 
     def _read_block(self, part: _Part, at: int, found: Texts) -> int:
         """Returns where the record after a block of Prometheus' text begins. Raises TextError."""

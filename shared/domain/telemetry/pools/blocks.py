@@ -13,8 +13,8 @@ from zlib import crc32
 
 import msgspec
 
+from shared.domain.packing.compression import compressor, decompressed
 from shared.domain.telemetry.catalog.series import Attributes, Kind, Series
-from shared.domain.telemetry.decode.compression import compressor, decompressed
 from shared.domain.telemetry.pools.node_metrics import NodeMinute, kind_of
 
 MINUTES = 10

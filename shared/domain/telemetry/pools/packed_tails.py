@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from shared.domain.packing.compression import compressor, decompressed
 from shared.domain.telemetry.catalog.series import Attributes, Series
-from shared.domain.telemetry.decode.compression import compressor, decompressed
 from shared.domain.telemetry.pools.blob_minutes import BlobTail, Minutes
 from shared.domain.telemetry.pools.node_metrics import Layout, NodeMinute, layout_of
 

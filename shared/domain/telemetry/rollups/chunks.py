@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from shared.domain.packing.compression import compressor, decompressed
 from shared.domain.telemetry.catalog.series import Attributes, series_of
-from shared.domain.telemetry.decode.compression import compressor, decompressed
 from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollup, Rollups, add
 
 MAX_CELLS = 10_000

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from shared.domain.packing.columns import deflated, inflated
+from shared.domain.packing.compression import deflated, inflated
 from shared.domain.telemetry.rollups.folding import MAX_BLOB_SERIES, CounterCache
 from shared.domain.telemetry.sessions.sessions import Sessions
 

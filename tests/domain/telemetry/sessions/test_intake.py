@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from shared.domain.core.stamps import EPOCH
-from shared.domain.packing.columns import deflated, inflated
+from shared.domain.packing.compression import deflated, inflated
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.query.ranges import Range, StoredRollups
