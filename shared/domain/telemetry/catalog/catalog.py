@@ -38,6 +38,7 @@ import msgspec
 
 from shared.domain.telemetry.catalog.custom_metrics import STORED
 from shared.domain.telemetry.catalog.series import Plugin, Rule
+from shared.domain.telemetry.records.metrics import Metric
 
 _FILES = tuple(map(Path(__file__).with_name, ("measurements.json", "prometheus.json", "opentelemetry.json")))
 TYPE = "type"
@@ -92,6 +93,17 @@ def _mapped_by_names() -> frozenset[str]:
 def is_mapped_by_names(measurement: str, tags: Mapping[str, str]) -> bool:
     """Returns whether the mapping of a record follows from its name, tags and field names, regardless of values."""
     return measurement in _mapped_by_names() and TYPE not in tags
+
+
+def shape_key(metric: Metric) -> tuple[object, ...]:
+    """Returns a key that is equal for records whose fields map to series alike."""
+    name, tags = metric.name, metric.tags
+    key = (name, len(tags), *tags, *tags.values(), *metric.fields)
+    if is_mapped_by_names(name, tags):
+        return key
+    if name in keyed():
+        return (*key, *map(metric.fields.get, keyed()[name].keys))
+    return (*key, *map(type, metric.fields.values()))
 
 
 def plugin_of(measurement: str, tags: Mapping[str, str]) -> Plugin | None:

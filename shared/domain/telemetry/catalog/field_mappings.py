@@ -16,9 +16,7 @@ from shared.domain.telemetry.catalog.catalog import (
     AGGREGATES,
     ENDED_ATTEMPTS,
     SUMMARIES,
-    is_mapped_by_names,
     is_record,
-    keyed,
     plugin_of,
 )
 from shared.domain.telemetry.catalog.custom_metrics import SINGLE, UNIT, VALUE, custom_rule
@@ -56,7 +54,8 @@ class FieldMapping:
     """How the fields of a record map to series.
 
     `unknown` is the name of a measurement that the catalog lacks, if it has no numbers either, `unread` the number of
-    fields without a series, and `counters` the ids of the counter series.
+    fields without a series, and `counters` the ids of the counter series. `is_of_ended_attempt` means that records are
+    those of ended runs of tasks: there is a single one for each run.
     """
 
     columns: tuple[Column, ...] = ()
@@ -64,15 +63,13 @@ class FieldMapping:
     unknown: str = ""
     unread: int = 0
     counters: frozenset[str] = field(init=False)
-
-    @property
-    def is_of_ended_attempt(self) -> bool:
-        """Returns whether records are those of ended runs of tasks: there is a single one for each run."""
-        return any(column.series.name.startswith(ENDED_ATTEMPTS) for column in self.columns[:1])
+    is_of_ended_attempt: bool = field(init=False)
 
     def __post_init__(self) -> None:
         counters = frozenset(column.series.id for column in self.columns if column.rule.kind is Kind.COUNTER)
         object.__setattr__(self, "counters", counters)
+        is_of_ended_attempt = any(column.series.name.startswith(ENDED_ATTEMPTS) for column in self.columns[:1])
+        object.__setattr__(self, "is_of_ended_attempt", is_of_ended_attempt)
 
 
 def mapping_of(metric: Metric) -> FieldMapping:
@@ -89,17 +86,6 @@ def mapping_of(metric: Metric) -> FieldMapping:
         columns = tuple(_columns(metric, plugin, attributes))
         return FieldMapping(columns, unread=len(metric.fields) - len(columns))
     return _aggregate_plan(metric, plugin, attributes | dict((SOURCE,)))
-
-
-def shape_key(metric: Metric) -> tuple[object, ...]:
-    """Returns a key that is equal for records with the same plan."""
-    name, tags = metric.name, metric.tags
-    key = (name, len(tags), *tags, *tags.values(), *metric.fields)
-    if is_mapped_by_names(name, tags):
-        return key
-    if name in keyed():
-        return (*key, *map(metric.fields.get, keyed()[name].keys))
-    return (*key, *map(type, metric.fields.values()))
 
 
 def _columns(metric: Metric, plugin: Plugin, attributes: Mapping[str, str]) -> Iterator[Column]:

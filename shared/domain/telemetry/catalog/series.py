@@ -10,6 +10,9 @@ from enum import StrEnum
 from functools import lru_cache
 from hashlib import blake2b
 
+import msgspec
+from msgspec.structs import force_setattr
+
 CUSTOM, CUSTOM_ID = "custom.", "~"
 """How names and ids of series begin that hold metrics which the catalog lacks."""
 
@@ -32,27 +35,21 @@ class ReadingKind(StrEnum):
 type Attributes = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Series:
+class Series(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
     """One line of a chart: a name from `instruments`, and attributes sorted by name.
 
     `id` is 16 hexadecimal digits, derived from name and attributes alone, after CUSTOM_ID where the name calls for it.
+    It is a struct so that dictionaries by series, which each sample passes, hash and compare without Python code.
     """
 
     name: str
     attributes: Attributes = ()
-    id: str = field(init=False)
+    id: str = ""
 
     def __post_init__(self) -> None:
         text = "\0".join((self.name, *(part for pair in self.attributes for part in pair)))
         mark = CUSTOM_ID if self.name.startswith(CUSTOM) else ""
-        object.__setattr__(self, "id", mark + blake2b(text.encode(), digest_size=8).hexdigest())
-
-    def __hash__(self) -> int:
-        return hash(self.id)  # a str caches its hash
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Series) and (self.name, self.attributes) == (other.name, other.attributes)
+        force_setattr(self, "id", mark + blake2b(text.encode(), digest_size=8).hexdigest())
 
 
 @lru_cache(maxsize=20_000)

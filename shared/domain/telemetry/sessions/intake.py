@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.telemetry.catalog.field_mappings import shape_key
+from shared.domain.telemetry.catalog.catalog import shape_key
 from shared.domain.telemetry.decode.bundles import Bundle
 from shared.domain.telemetry.decode.decoding import Step
 from shared.domain.telemetry.records.bounds import SEARCHED_A_RECORD
