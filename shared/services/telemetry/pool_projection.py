@@ -15,9 +15,9 @@ from datetime import datetime, timedelta
 from shared.clock import Clock
 from shared.domain.blobs.blobs import BlobRows, digest, shard_of, telemetry_ingest_partition
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.telemetry.pools.blob_minutes import BlobMinutes, BlobTail, Minutes, StepMinutes
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts, changed, changes_of, latest_of
 from shared.domain.telemetry.pools.blocks import BlockChange
+from shared.domain.telemetry.pools.node_minutes import BlobMinutes, BlobTail, Minutes, StepMinutes
 from shared.domain.telemetry.pools.packed_tails import packed_tails
 from shared.errors import BatchscopeError, CacheConflictError
 from shared.services.blobs.ingestion_stores import IngestionStores

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from shared.domain.blobs.blobs import BlobRows
 from shared.domain.telemetry.catalog.catalog import instruments
-from shared.domain.telemetry.pools.blob_minutes import Minutes, minutes_of_sessions
+from shared.domain.telemetry.pools.node_minutes import Minutes, minutes_of_sessions
 from shared.domain.telemetry.rollups.chunks import add_column
 from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollups
 from shared.stores.telemetry.telemetry import TelemetryStore

@@ -17,7 +17,7 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import BlobRows, Entry, SeenBlob, account_in, group_of, telemetry_ingest_partition
 from shared.domain.blobs.uncharted_blobs import ArrivedBlob
 from shared.domain.telemetry.decode.formats import format_of
-from shared.domain.telemetry.pools.blob_minutes import StepMinutes, step_minutes
+from shared.domain.telemetry.pools.node_minutes import StepMinutes, step_minutes
 from shared.domain.telemetry.records.bounds import WINDOW
 from shared.domain.telemetry.records.labels import Identity, PathPattern
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY

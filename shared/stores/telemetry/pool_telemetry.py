@@ -13,9 +13,9 @@ from typing import NamedTuple
 import msgspec
 
 from shared.domain.core.keys import SEPARATOR, partition_of
-from shared.domain.telemetry.pools.blob_minutes import BlobTail
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts
 from shared.domain.telemetry.pools.blocks import PackedPart
+from shared.domain.telemetry.pools.node_minutes import BlobTail
 from shared.domain.telemetry.pools.packed_tails import unpacked_tails
 from shared.stores.tables.rows import (
     Operation,

@@ -15,7 +15,8 @@ import msgspec
 
 from shared.domain.packing.compression import compressor, decompressed
 from shared.domain.telemetry.catalog.series import Attributes, Kind, Series
-from shared.domain.telemetry.pools.node_metrics import NodeMinute, kind_of
+from shared.domain.telemetry.pools.node_metrics import kind_of
+from shared.domain.telemetry.pools.node_minutes import NodeMinute
 
 MINUTES = 10
 """Minutes of a block."""

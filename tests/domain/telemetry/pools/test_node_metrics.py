@@ -4,7 +4,8 @@ import pytest
 
 from shared.domain.telemetry.catalog.field_mappings import SOURCE
 from shared.domain.telemetry.catalog.series import Series
-from shared.domain.telemetry.pools.node_metrics import CPU_IN_USE, HIGHEST, MEMORY_IN_USE, minutes_of, shown_metric
+from shared.domain.telemetry.pools.node_metrics import HIGHEST, shown_metric
+from shared.domain.telemetry.pools.node_minutes import CPU_IN_USE, MEMORY_IN_USE, minutes_of
 from shared.domain.telemetry.pools.pool_reports import UTILIZATION, MetricSelector
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups
 from tests.domain.telemetry.support.nodes import BEGIN, at, rollups

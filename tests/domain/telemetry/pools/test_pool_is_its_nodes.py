@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.telemetry.catalog.series import Series
-from shared.domain.telemetry.pools.blob_minutes import BlobTail, Minutes, StepMinutes, step_minutes
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts, changed, changes_of
 from shared.domain.telemetry.pools.blocks import MINUTES, lines_of, part_of, sources_of
 from shared.domain.telemetry.pools.node_grid import NodeGrid, statistics_of
 from shared.domain.telemetry.pools.node_metrics import HIGHEST
+from shared.domain.telemetry.pools.node_minutes import BlobTail, Minutes, StepMinutes, step_minutes
 from shared.domain.telemetry.pools.packed_tails import packed_tails, unpacked_tails
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, merged

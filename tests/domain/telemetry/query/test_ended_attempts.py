@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.telemetry.catalog.catalog import ENDED_ATTEMPTS
-from shared.domain.telemetry.pools.node_metrics import minutes_of
+from shared.domain.telemetry.pools.node_minutes import minutes_of
 from shared.domain.telemetry.query.ended_attempts import NAMES, EndedAttempt, ended_attempts, start_of
 from shared.domain.telemetry.query.series_selectors import names_of
 from shared.domain.telemetry.records.metrics import Metric
