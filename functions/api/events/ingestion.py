@@ -9,7 +9,7 @@ from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Ro
 from functions.http.parameters import Format, Key, PageSize
 from shared.domain.blobs.rejects import Reject
 from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep
-from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
+from shared.domain.telemetry.rollups.intake_counts import REASONS, TelemetryTotals
 
 
 class TelemetryLeftOutAnswer(Answer):

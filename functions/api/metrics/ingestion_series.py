@@ -8,7 +8,7 @@ from prometheus_client.metrics_core import CounterMetricFamily
 
 from functions.api.metrics.series import Family, Samples, Value, timestamp
 from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep
-from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
+from shared.domain.telemetry.rollups.intake_counts import REASONS, TelemetryTotals
 
 INGESTION_FAMILIES = (
     Family("azbatch_collector_events", "Ingested events."),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
+from shared.domain.telemetry.rollups.intake_counts import TelemetryTotals
 
 _LATE = timedelta(minutes=10)
 _RECENT = timedelta(days=1)

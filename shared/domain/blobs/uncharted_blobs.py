@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from shared.domain.blobs.blobs import BlobRows
 from shared.domain.telemetry.decode.formats import EMPTY, PROMETHEUS, is_readable
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 
 _MAX_NAMES = 3
 _FORMATS = "agents write line protocol, Telegraf's JSON, OTLP or Prometheus text"

@@ -11,7 +11,7 @@ from shared.domain.telemetry.query.ranges import Line, Range, line_of, range_of
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.domain.telemetry.query.series_selectors import selector_of
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.domain.telemetry.sessions.node_facts import NodeFacts, latest_of
 from shared.errors import NotFoundError

@@ -17,7 +17,7 @@ from shared.domain.telemetry.records.bounds import MAX_SEARCHED_NAMES, MAX_WORK,
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import InvalidPart
 from shared.domain.telemetry.rollups.chunks import Chunk, chunks_of
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
 from shared.domain.telemetry.sessions.blob_state import State

@@ -23,7 +23,7 @@ from shared.domain.blobs.blobs import BlobRows, SessionKey
 from shared.domain.core.keys import SEPARATOR, name_key, partition_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY, Chunk
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 from shared.domain.telemetry.sessions.node_facts import NodeFacts
 from shared.domain.telemetry.sessions.session import Session
 from shared.stores.blobs.checkpoints import CheckpointKey

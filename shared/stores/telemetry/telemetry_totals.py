@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from shared.domain.core.keys import partition_of
-from shared.domain.telemetry.sessions.telemetry_totals import SUMS, TelemetryTotals
+from shared.domain.telemetry.rollups.intake_counts import SUMS, TelemetryTotals
 from shared.errors import CacheConflictError
 from shared.stores.tables.rows import Row, json_columns, json_of
 from shared.stores.tables.tables import Tables, load_row, save_row

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.domain.blobs.sweeps import IngestionReport, PartitionSweep, Totals
-from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
+from shared.domain.telemetry.rollups.intake_counts import TelemetryTotals
 
 NOW = datetime(2026, 11, 21, 20, 0, tzinfo=UTC)
 WELL = PartitionSweep(NOW - timedelta(minutes=1), blobs=3)

@@ -49,7 +49,7 @@ from shared.domain.tasks.task_counters import TaskCounters
 from shared.domain.tasks.tasks import TaskCounts
 from shared.domain.telemetry.pools.node_grid import NodeStatistics
 from shared.domain.telemetry.pools.pool_reports import NodeReporting, PoolUtilization
-from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
+from shared.domain.telemetry.rollups.intake_counts import TelemetryTotals
 from shared.services.cost.budget_queries import BudgetReport
 
 NOW = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)  # 1795246200 seconds after 1970

@@ -8,7 +8,7 @@ import zstandard
 from shared.domain.blobs.blobs import telemetry_ingest_partition
 from shared.domain.blobs.rejects import MAX_REJECTS
 from shared.domain.telemetry.query.series_query import SeriesQuery
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry import telemetry_steps
 from tests.ingestion.rig import NOON, Mortal

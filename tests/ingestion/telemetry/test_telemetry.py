@@ -11,7 +11,7 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import telemetry_ingest_partition
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 from shared.errors import NotFoundError
 from shared.services.blobs import blob_turns
 from shared.services.blobs.ingestion_stores import IngestionStores

@@ -9,7 +9,7 @@ from azure.core.exceptions import ResourceModifiedError
 
 from shared.clock import SharedClock
 from shared.domain.telemetry.records.labels import PathPattern
-from shared.domain.telemetry.sessions.telemetry_totals import TelemetryTotals
+from shared.domain.telemetry.rollups.intake_counts import TelemetryTotals
 from shared.errors import StorageError
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.telemetry_intake import TelemetryIntake

@@ -69,8 +69,8 @@ from shared.domain.telemetry.pools.packed_tails import packed_tails
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.rollups.chunks import HOURS, chunks_of
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import CounterCache
+from shared.domain.telemetry.rollups.intake_counts import REASONS, DroppedCounts, TelemetryTotals
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups, hours_of
 from shared.domain.telemetry.rollups.summaries import CounterValue
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
@@ -79,7 +79,6 @@ from shared.domain.telemetry.sessions.event_records import event_of
 from shared.domain.telemetry.sessions.node_facts import Disk, NodeFacts
 from shared.domain.telemetry.sessions.session import Phase, Session
 from shared.domain.telemetry.sessions.sessions import Sessions
-from shared.domain.telemetry.sessions.telemetry_totals import REASONS, TelemetryTotals
 from shared.domain.usage.usage_ledger import UsageKind, UsageLedger
 from shared.services.reading.folding import fold
 from shared.stores import events

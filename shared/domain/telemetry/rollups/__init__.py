@@ -1,4 +1,4 @@
 """Rollups of records by minute and hour, and their packed form.
 
-Imports `records`, `catalog` and `decode`.
+Imports `records` and `catalog`.
 """

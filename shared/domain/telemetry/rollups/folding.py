@@ -17,11 +17,11 @@ from msgspec import structs
 
 from shared.domain.telemetry.catalog.field_mappings import Column, FieldMapping, Summary
 from shared.domain.telemetry.catalog.series import CUSTOM_ID, Kind, ReadingKind, Rule, Series
+from shared.domain.telemetry.rollups import summaries
 from shared.domain.telemetry.rollups.counter_order import Values, by_time, surely_ordered
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
-from shared.domain.telemetry.rollups.plain_columns import MAX_COUNT, ByMinute, counter, gauge, summed_up
+from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import MINUTE, MINUTES_AN_HOUR, Rollup, Rollups
-from shared.domain.telemetry.rollups.summaries import CounterValue, TimeColumn, gauge_rollup, growth, number_of, totals
+from shared.domain.telemetry.rollups.summaries import ByMinute, CounterValue, TimeColumn, number_of
 
 MAX_SERIES, MAX_CUSTOM = 1000, 200
 """Series per node and blob at a time, and those of custom metrics among them. A node with 8 GPUs, 96 CPUs and ten disks
@@ -189,10 +189,10 @@ class Fold:
         readings = self._memory.readings
         try:
             if rule.kind is Kind.GAUGE:
-                return gauge(values, moments, rule)
+                return summaries.gauge(values, moments, rule)
             if rule.reading is not ReadingKind.TOTAL:
                 return None
-            found = counter(values, moments, rule, readings.get(series.id))
+            found = summaries.counter(values, moments, rule, readings.get(series.id))
         except TypeError:  # a value is a text
             return None
         if found is not None:
@@ -210,7 +210,7 @@ class Fold:
         numbers.sort(key=lambda one: (one[0], rising * one[1]))  # of two at the same time the larger is the last
         times, values = zip(*numbers, strict=True)
         return [
-            (minute, gauge_rollup(values[begin:end], times[end - 1], column.rule))
+            (minute, summaries.gauge_rollup(values[begin:end], times[end - 1], column.rule))
             for minute, begin, end in TimeColumn(times).spans
         ]
 
@@ -237,15 +237,15 @@ class Fold:
         rule, series = column.rule, column.series.id
         newest = self._memory.readings
         if rule.reading is not ReadingKind.TOTAL:
-            values, rule = totals(times, values, rule, newest.get(series))
-        found, newest[series], late = growth(times, values, rule, newest.get(series))
+            values, rule = summaries.totals(times, values, rule, newest.get(series))
+        found, newest[series], late = summaries.growth(times, values, rule, newest.get(series))
         self._dropped.late += late
         return found
 
     def _add_summaries(self, summary: Summary, moments: TimeColumn, parts: Sequence[list[Any]]) -> None:
         """Adds an agent's aggregates as if each value had been sent."""
         try:
-            found = summed_up(parts, moments, summary.column.rule)
+            found = summaries.summed_up(parts, moments, summary.column.rule)
         except TypeError:  # a value is a text
             found = None
         if found is None:
@@ -255,10 +255,10 @@ class Fold:
     def _summed_singly(self, summary: Summary, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Rollup]]:
         for time, *parts in rows:
             count, low, high, mean = map(number_of, parts)
-            if count is None or low is None or high is None or mean is None or not 1 <= count <= MAX_COUNT:
+            if count is None or low is None or high is None or mean is None or not 1 <= count <= summaries.MAX_COUNT:
                 self._dropped.no_numbers += 1
                 continue
-            one = gauge_rollup((low, high, mean), time, summary.column.rule)
+            one = summaries.gauge_rollup((low, high, mean), time, summary.column.rule)
             yield time // MINUTE, structs.replace(one, count=int(count), sum=one.last * int(count))
 
     def _keep(self, series: Series, found: ByMinute) -> None:

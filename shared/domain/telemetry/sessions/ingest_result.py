@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.telemetry.records.metrics import InvalidPart, Metric
 from shared.domain.telemetry.records.startup_records import identity_of_tags
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import Fold
+from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt, attempt_of
 from shared.domain.telemetry.sessions.event_records import MAX_EVENTS, event_of

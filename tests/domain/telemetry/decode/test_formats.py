@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.domain.blobs.uncharted_blobs import why_undrawn
 from shared.domain.telemetry.decode.formats import READABLE, format_of, is_readable
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
+from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 
 LINES = b"cpu,cpu=cpu0 usage_idle=93.5 1786017660000000000\nmem used=1i 1786017660000000000\n"
 TELEGRAF = b'{"metrics":[{"fields":{"a":1},"name":"a","tags":{},"timestamp":1786017660000}]}\n'

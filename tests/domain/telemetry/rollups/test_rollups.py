@@ -12,8 +12,8 @@ from shared.domain.telemetry.catalog.field_mappings import mapping_of
 from shared.domain.telemetry.catalog.series import Rule, Series
 from shared.domain.telemetry.decode.decoding import Decoder, Step
 from shared.domain.telemetry.records.metrics import Metric
-from shared.domain.telemetry.rollups.dropped_counts import DroppedCounts
 from shared.domain.telemetry.rollups.folding import CounterCache, Fold, RecordGroup
+from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups, hours_of, merged
 from shared.domain.telemetry.rollups.summaries import CounterValue, gauge_rollup, growth
 from shared.domain.telemetry.sessions.blob_state import State
