@@ -22,8 +22,8 @@ from shared.domain.telemetry.records.bounds import WINDOW
 from shared.domain.telemetry.records.labels import Identity, PathPattern
 from shared.domain.telemetry.rollups.chunks import HOURS_A_DAY
 from shared.domain.telemetry.rollups.intake_counts import REASONS, TelemetryTotals
+from shared.domain.telemetry.sessions.blob_state import ShapeCache
 from shared.domain.telemetry.sessions.intake import Window
-from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.recent_cache import RecentCache
 from shared.services.blobs.blob_intake import Intake, Piece, PieceResult
 from shared.services.blobs.ingestion_stores import IngestionStores

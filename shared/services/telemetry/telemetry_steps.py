@@ -20,11 +20,9 @@ from shared.domain.telemetry.rollups.chunks import Chunk, chunks_of
 from shared.domain.telemetry.rollups.intake_counts import DroppedCounts
 from shared.domain.telemetry.rollups.rollups import Rollups
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
-from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.blob_state import IngestResult, ShapeCache, State
 from shared.domain.telemetry.sessions.intake import Intake, Window
 from shared.domain.telemetry.sessions.session import Session
-from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.services.blobs.blob_intake import Piece
 from shared.stores.telemetry.telemetry import MAX_ROW
 

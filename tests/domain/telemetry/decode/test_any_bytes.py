@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.telemetry.decode.decoding import Decoder, Step
-from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.blob_state import IngestResult
 from tests.domain.telemetry.support.nodes import BEGIN, intake
 
 _STAMP = BEGIN // 1_000_000

@@ -13,7 +13,7 @@ from shared.domain.telemetry.decode.bundles import BundleReader
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.records.precision import Precision
-from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.blob_state import IngestResult
 from tests.domain.telemetry.support.nodes import BEGIN, flat, intake
 
 MILLISECONDS = BEGIN // 1_000_000

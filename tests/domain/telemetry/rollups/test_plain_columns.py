@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from shared.domain.telemetry.decode.decoding import Step
 from shared.domain.telemetry.records.metrics import Metric, Value
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup
-from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.blob_state import IngestResult, State
 from tests.domain.telemetry.support.nodes import BEGIN, SECOND, flat, intake, step
 
 SECONDS = st.one_of(st.integers(0, 240), st.integers(0, 48).map(lambda tick: tick * 5))

@@ -10,8 +10,7 @@ from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
 from shared.domain.telemetry.rollups.folding import LEFT_TO_NODES, MAX_BLOB_SERIES, MAX_SERIES
-from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.blob_state import IngestResult, State
 from shared.domain.telemetry.sessions.intake import Intake
 from shared.domain.telemetry.sessions.sessions import MAX_NODES, MAX_TASKS
 from tests.domain.telemetry.support.nodes import BEGIN, at, counted, flat, intake, once, step, taken, used

@@ -15,10 +15,9 @@ from shared.domain.blobs.blobs import Entry
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.records.bounds import MAX_LINE, MAX_STRING, STEP, WINDOW
 from shared.domain.telemetry.records.labels import Identity
-from shared.domain.telemetry.sessions.blob_state import State
+from shared.domain.telemetry.sessions.blob_state import ShapeCache, State
 from shared.domain.telemetry.sessions.session import Writer
 from shared.domain.telemetry.sessions.sessions import MAX_SESSIONS, Sessions
-from shared.domain.telemetry.sessions.shape_cache import ShapeCache
 from shared.services.blobs.blob_intake import Piece
 from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
 from shared.stores.blobs.checkpoints import CheckpointKey

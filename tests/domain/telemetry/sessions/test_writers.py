@@ -14,8 +14,7 @@ from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.query.task_runs import TaskAffinity, attempts_of, tie_of
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric
-from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.blob_state import IngestResult, State
 from shared.domain.telemetry.sessions.sessions import MAX_NODES, MAX_SESSIONS, MAX_TASKS
 from tests.domain.telemetry.support.nodes import (
     BEGIN,

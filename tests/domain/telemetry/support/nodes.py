@@ -11,8 +11,7 @@ from shared.domain.telemetry.decode.decoding import Step
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric, Value
 from shared.domain.telemetry.rollups.rollups import MINUTE, Rollup, Rollups, merged
-from shared.domain.telemetry.sessions.blob_state import State
-from shared.domain.telemetry.sessions.ingest_result import IngestResult
+from shared.domain.telemetry.sessions.blob_state import IngestResult, State
 from shared.domain.telemetry.sessions.intake import Intake, Window
 from tests.domain.telemetry.support.reading import record
 
