@@ -1,24 +1,43 @@
-"""Blobs of an account are read side by side, each flush with few requests.
+"""Blobs of an account are read side by side, each flush with few requests, and a line by few modules.
 
 What a host remembers of them takes no more memory with each read, and harms nothing where it is stale.
 """
 
 import asyncio
 import gc
+import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
 
 import pytest
 
+import shared
 from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import SeenBlob, shard_of
 from shared.domain.telemetry.query.series_query import SeriesQuery
+from shared.services.blobs.blob_reader import BlobReader
 from tests.ingestion.rig import NOON, Host, Mortal
 from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, TelemetryRig, blob_of, received, used
 
 _NETWORK = "system.network.io"
 _MIB = 1 << 20
 _BLOBS, _TIMES = 40, 6
+_ROOT = Path(str(shared.__file__)).parent
+_TOOL = 4  # an id for any tool
+_BEGUN = sys.monitoring.events.PY_START  # not where a coroutine goes on
+
+
+@dataclass
+class Passage:
+    """The modules whose functions began, and how often one began that a function of another module had called."""
+
+    modules: set[str] = field(default_factory=set)
+    changes: int = 0
 
 
 class WatchedReads:
@@ -147,3 +166,56 @@ async def test_sweeps_and_queries_leave_nothing_however_many_blobs_there_are(rig
             gc.disable()
     await asyncio.sleep(0.1)  # the loop closes lists that were left before their end
     assert gc.collect() < _TIMES * 5
+
+
+async def test_a_line_passes_few_modules_from_its_blob_to_its_rows(
+    rig: TelemetryRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, read, found = await rig.host(), BlobReader.read, list[Passage]()
+
+    async def followed(*given: Any) -> Any:
+        with _passage() as one:
+            found.append(one)
+            return await read(*given)
+
+    for number in range(4):
+        if number == 3:  # the host remembers the blob by now
+            monkeypatch.setattr(BlobReader, "read", followed)
+        await rig.append(used(number, NOON + number * MINUTE), name=blob_of("n1"))
+        await host.run()
+
+    (passage,) = found
+    assert len(passage.modules) <= 30, sorted(passage.modules)
+    assert passage.changes <= 150
+
+
+@contextmanager
+def _passage() -> Iterator[Passage]:
+    """Follows all threads inside the block."""
+    found = Passage()
+
+    def begun(code: CodeType, _: int) -> Any:
+        module, caller = _module_of(code.co_filename), sys._getframe(1).f_back
+        if module is None:
+            return sys.monitoring.DISABLE
+        while caller and _module_of(caller.f_code.co_filename) is None:
+            caller = caller.f_back
+        found.modules.add(module)
+        found.changes += caller is None or _module_of(caller.f_code.co_filename) != module
+        return None
+
+    sys.monitoring.use_tool_id(_TOOL, "passage")
+    sys.monitoring.register_callback(_TOOL, _BEGUN, begun)
+    sys.monitoring.set_events(_TOOL, _BEGUN)
+    try:
+        yield found
+    finally:
+        sys.monitoring.set_events(_TOOL, 0)
+        sys.monitoring.free_tool_id(_TOOL)
+
+
+@cache
+def _module_of(file: str) -> str | None:
+    """Returns the module of the app in a file, None for another file."""
+    path = Path(file)
+    return str(path.relative_to(_ROOT)) if path.is_relative_to(_ROOT) else None
