@@ -24,6 +24,7 @@ _HEADER = re.compile(
     r".{0,300}(?:[^\w\s]|\w)\s?:\s*\Z|(?:.{0,20}FOAM )?FATAL ERROR\W{0,3}(?:\([\w.-]{1,40}\))?\s*\Z"
     r"|Error using\s.{0,100}\Z"
     r"|Error occurred during initialization of VM\Z|FATAL CALLED|-+ FATAL CALLED"
+    r"|.{0,200}\d validation errors? for \w{1,100}\Z"
 )
 _FINAL = re.compile(r"(?:[A-Za-z_]\w{0,100}\.){0,10}[A-Za-z_]\w{0,100}(?=: |:?\Z)")
 _AT_POWERSHELL = re.compile(r"At (?:line|.{1,300}):\d{1,6} char:\d{1,6}")
@@ -77,6 +78,10 @@ def _hit_lines(lines: Sequence[str]) -> list[int]:
 
 def _raise_final_lines(lines: Sequence[str], messages: dict[int, LogMessage], strengths: dict[int, Strength]) -> None:
     """Marks the line after the frames of each Python traceback, as an exception may have any name."""
+    for index in [
+        place for place in strengths if place and is_frame(lines[place - 1]) and ' File "' in lines[place - 1]
+    ]:
+        strengths[index] = Strength.NONE  # the source of a frame
     for start in [index for index, message in messages.items() if message.text.startswith(_TRACEBACK)]:
         for index in range(start + 1, min(len(lines), start + _MAX_FRAMES)):
             message = without_prefix(lines[index])

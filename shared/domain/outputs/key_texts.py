@@ -5,7 +5,7 @@ import re
 _SHELL = re.compile(
     r"(?:\S{0,300}/)?(?:(?:-?(?:ba|da|z|k|c|tc|a)?sh)(?:\.exe)?|[\w.+-]{1,200}\.(?:sh|bash|command)"
     r"|\.command\.\w{2,4}|line)"
-    r":? (?:line )?(?:\d{1,7}: )?"
+    r":? (?:line )?(?:\d{1,7}: )?(?:exec: )?"
 )
 _COMMAND = re.compile(
     r"(?P<path>[^\s:]{1,500}): (?P<what>(?:command )?not found|[Pp]ermission denied|No such file or directory"
@@ -30,7 +30,7 @@ _PANIC = re.compile(
     r"(?P<place>\S{1,300}?)(?::\d{1,9}){2}:?(?P<after>.*)"
 )
 _WRAPPERS = re.compile(
-    r"(?:Caused by: |Exception in thread \"[^\"]{0,200}\" |Unhandled exception[.:] |-+> |(?:ERROR: )?LoadError: "
+    r"(?:Caused by: |Exception in thread \"[^\"]{0,200}\" |Unhandled [Ee]xception[.:] |-+> |(?:ERROR: )?LoadError: "
     r"|ERROR: |Uncaught "
     r"(?:exception )?|PHP Fatal error:\s{1,3}(?:Uncaught )?|error: Uncaught (?:\(in promise\) )?){1,4}"
 )

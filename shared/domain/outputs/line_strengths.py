@@ -49,9 +49,11 @@ _FRAME = re.compile(
     r"\s{1,40}(?:at [\w$.<(/]|File \"|from /|\^|~|\.\.\. \d|@ )|\s{0,20}#\d{1,4} |\s{0,20}\[ ?\d{1,4}\] "
     r"|(?:Traceback|Stack ?trace|Calls:|During handling|The above exception|Driver stacktrace|Backtrace"
     r"|stack (?:back)?trace"
-    r"|In addition:|Require stack|Current thread|Possible solutions|Suppressed:|Try |Usage|usage|For |See |Run "
-    r"|Please "
-    r"|Check |Note|NOTE|note|hint|help|Tip|Compile with|If you )|\s{0,20}\+ (?:CategoryInfo|FullyQ|~)"
+    r"|In addition:|Require stack|Current thread|Possible solutions|Suppressed:|Usage|usage|Note|NOTE|note"
+    r"|hint|help|Tip|Compile with|If you |(?:For|See|Run|Try|Please|Check) (?:the|that|your|if|whether|also"
+    r"|more|further"
+    r"|debug|help|details|with|to|using|running|'|`|report|see|check|make|read|refer|install|set|use|add"
+    r"|http)\w{0,20})|\s{0,20}\+ (?:CategoryInfo|FullyQ|~)"
     r"|Error in [\w./>]{1,100} \(line \d|CallStack|\s{0,20}error, called at|\s{0,20}what\(\)|Caused by:\Z"
     r"|Command [a-z ]{2,20}:\Z"
     r"|[\w./-]{1,100}\.(?:\(\*?\w{1,60}\)\.)?\w{1,80}\((?:0x|\{|\.\.\.|\)\Z)"
@@ -65,6 +67,7 @@ _INNOCENT = re.compile(
     r"|retry(?:ing)? ",
     re.IGNORECASE,
 )
+_IGNORED = re.compile(r"\bignor(?:ed|ing)\b|, continuing|will be retried", re.IGNORECASE)
 _EXITED = re.compile(
     r"exit(?:ed|s)?(?: status| code|code)?[ :=(]{1,3}-?\d|(?:non-?zero|bad) (?:exit|return|status)|exited with"
     r"|exit with"
@@ -138,7 +141,7 @@ _RUNTIME = re.compile(
     r"|FOAM FATAL|Error in routine|^fatal error: |Can't locate|[Rr]eached heap limit|ERROR STOP|USER ERROR"
     r"|No space left"
     r"|Disk quota|not enough space|AuthenticationFailed|failed to authenticate|^Error (?:in|using) |FATAL CALLED"
-    r"|^\*\* \(|^Error: (?=\S)|thrown in|Fatal error:|: fatal: |no healthy upstream"
+    r"|^\*\* \(|^Error: (?=\S)|thrown in|Fatal error:|: fatal: |Check failed"
 )
 _SYSTEM = re.compile(
     r"No such file|[Pp]ermission denied|Access is denied|[Aa]ccess denied|resolve host|[Nn]ame or service"
@@ -147,7 +150,8 @@ _SYSTEM = re.compile(
     r"|[Ll]icens.{0,60}(?:fail|expire"
     r"|denied|not|reached|error|invalid|unavailable)|(?:no|not|No) (?:valid )?.{0,30}[Ll]icens|cannot find the"
     r"|[Uu]nauthorized"
-    r"|403 |x509|certificate|no basic auth|manifest unknown|undefined reference|[Ss]yntax error|[Oo]ut of memory"
+    r"|\b403:? (?=[A-Z])|x509|certificate|no basic auth|manifest unknown|undefined reference|[Ss]yntax error"
+    r"|[Oo]ut of memory"
 )
 _LABELED = re.compile(
     r"(?:^|[\s:\])(,*>!-])(?:error|fatal|panic|abort|failure)(?:\[\w{1,20}\]| \w{1,10}\d{2,6}| in [^:]{1,60}"
@@ -185,7 +189,7 @@ def strength_of(line: str, message: LogMessage) -> Strength:
         return Strength.NONE
     if message.level == "low":
         return Strength.NONE
-    if message.level == "warning" or _WARNS.match(text):
+    if message.level == "warning" or _WARNS.match(text) or _IGNORED.search(text):
         return Strength.WARNING
     return max(_statement(text), _BY_LEVEL.get(message.level, Strength.NONE)) if _is_cause(text) else _report(text)
 

@@ -104,6 +104,26 @@ def test_the_first_error_of_a_rank_counts_and_not_the_launchers_epilogue() -> No
     assert error_excerpt("solver: cannot open mesh\n" + epilogue).title == "solver: cannot open mesh"
 
 
+@pytest.mark.parametrize(
+    ("output", "title"),
+    [
+        ('Traceback (most recent call last):\n  File "a.py", line 3, in f\n    raise SystemExit(3)\nSystemExit: 3\n',
+         "SystemExit: …"),
+        ("ERROR: ld.so: object 'x.so' from LD_PRELOAD cannot be preloaded: ignored.\nkeyword *BOUNDRY not recognised\n",
+         "keyword *BOUNDRY not recognised"),
+        ("E1101 12:00:00.123456   123 main.cc:33] Check failed: size > 0 (0 vs. 0)\nAborted (core dumped)\n",
+         "Check failed: size > … (… vs. …)"),
+        ("/bin/sh: 1: exec: ./go: not found\n", "go: command not found"),
+        ("Unhandled Exception: System.NullReferenceException: Object reference not set.\n",
+         "System.NullReferenceException: Object reference not set."),
+        ("app.errors.ValidationError: 2 validation errors for Settings\napi_key\n  field required\n",
+         "app.errors.ValidationError: … validation errors for Settings api_key field required"),
+    ],
+)  # fmt: skip
+def test_the_line_that_says_why_is_found_beside_others(output: str, title: str) -> None:
+    assert error_excerpt(output).title == title
+
+
 def test_an_epilogue_alone_is_the_title() -> None:
     assert error_excerpt("make: *** [Makefile:3: run] Error 2\n").title == "make: *** [Makefile:…: run] Error 2"
 
