@@ -31,10 +31,15 @@ class Clock:
         return self._latest
 
     @property
+    def latest_active(self) -> int:
+        """The latest moment at which events could happen: now, or the start of the current pause."""
+        return self.now if self._paused_at is None else self._paused_at
+
+    @property
     def simulated(self) -> int:
         if self.stepped:
             return self._latest
-        return (self.now if self._paused_at is None else self._paused_at) - self._paused_total
+        return self.latest_active - self._paused_total
 
     @property
     def stored_state(self) -> tuple[int, int, int | None]:

@@ -18,6 +18,7 @@ from local.batch_emulator.core.stamps import full_stamp, http_date
 from local.batch_emulator.emulator import Emulator
 from local.batch_emulator.entities import Json
 from local.batch_emulator.http.broken_responses import reset_connection, truncated_response
+from local.batch_emulator.http.file_response import send_file
 from local.batch_emulator.http.routing import find_operation, timeout_of
 from local.batch_emulator.protocol.auth import SignedRequest
 from local.batch_emulator.protocol.conditions import reject_conditions
@@ -50,9 +51,12 @@ class ApiHandler:
             _LOG.exception("%s %s failed", incoming.method, incoming.path)
             failure = BatchError(500, "InternalError", "The emulator failed; its log says how.")
             response = self._error_response(failure, url, headers["request-id"])
+        if response.content is not None:
+            headers |= response.headers
+            return await send_file(incoming, response.status, headers, response.content, truncated=_is_truncated(fault))
         body, body_headers = _body(response, incoming.headers.get("Accept-Encoding", ""))
         headers |= {**response.headers, **body_headers}
-        if fault and fault.truncate and not fault.status:
+        if _is_truncated(fault):
             return await truncated_response(incoming, response.status, headers, body)
         return web.Response(status=response.status, headers=headers, body=body or None)
 
@@ -137,14 +141,17 @@ def _readable(value: str) -> str:
 
 
 def _body(response: Response, accepted_encodings: str) -> tuple[bytes, dict[str, str]]:
-    """Returns the body on the wire and its headers. Files aren't compressed, as clients read their length."""
+    """Returns the body on the wire and its headers."""
     if response.body is None:
-        length = {} if response.content is None else {"Content-Length": str(len(response.content))}
-        return response.content or b"", length
+        return b"", {}
     body = orjson.dumps(response.body)
     compressed = compress_body(body, accepted_encodings)
     body_headers = {"Content-Type": _JSON} | ({"Content-Encoding": "gzip"} if compressed else {})
     return compressed or body, body_headers
+
+
+def _is_truncated(fault: Fault | None) -> bool:
+    return fault is not None and fault.truncate and not fault.status
 
 
 def _raise_timeout() -> Response:

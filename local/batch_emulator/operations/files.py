@@ -2,19 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 
+from local.batch_emulator.contents.content import ContentRange
 from local.batch_emulator.core.collation import comparison_key, fold
-from local.batch_emulator.core.durations import seconds_of
 from local.batch_emulator.core.errors import BatchError, conflict, invalid_query, not_found
 from local.batch_emulator.core.ranges import requested_range
-from local.batch_emulator.core.stamps import http_date, ticks
-from local.batch_emulator.entities import Node, Pool, Task
+from local.batch_emulator.core.stamps import http_date
+from local.batch_emulator.entities import Node, Pool
 from local.batch_emulator.filtering.filter_rows import FILES
 from local.batch_emulator.filtering.filters import compile_filter
 from local.batch_emulator.operations.nodes import require_reachable
 from local.batch_emulator.protocol.paging import first_sorted, page
 from local.batch_emulator.protocol.requests import Request, Response, etag_headers
+from local.batch_emulator.state.context import NodeMoment
 from local.batch_emulator.wire.endpoints import is_windows
 from local.batch_emulator.wire.files import MODE, content_type, file_renderers
+from local.batch_emulator.wire.task_directories import is_cleaned_up
 from local.batch_emulator.wire.task_files import (
     ROOT_DIRECTORIES,
     File,
@@ -27,7 +29,6 @@ from local.batch_emulator.wire.task_files import (
 from local.batch_emulator.wire.tasks import root_directory
 
 type Files = Mapping[str, File]
-_WEEK = 7 * 86_400
 
 
 def list_task_files(request: Request) -> Response:
@@ -38,7 +39,8 @@ def list_task_files(request: Request) -> Response:
 
 def list_node_files(request: Request) -> Response:
     node = _node(request)
-    return _listed(request, node.pool, all_files(node) if _is_recursive(request) else root_files(node))
+    files, moment = all_files if _is_recursive(request) else root_files, _moment(request, node)
+    return _listed(request, node.pool, files(node, moment))
 
 
 def get_task_file_properties(request: Request) -> Response:
@@ -69,7 +71,7 @@ def delete_task_file(request: Request) -> Response:
 
 def delete_node_file(request: Request) -> Response:
     node = _node(request)
-    return _deleted(request, node, _path(request), node_files(node, _path(request)))
+    return _deleted(request, node, _path(request), node_files(node, _moment(request, node), _path(request)))
 
 
 def _node(request: Request) -> Node:
@@ -85,17 +87,15 @@ def _of_task(request: Request) -> tuple[Node, Files]:
     node = pool.nodes.get(task.node_id or "") if pool else None
     if node is None or task.started is None or task.started < node.fresh:
         raise conflict("TaskFilesUnavailable", "The files of the specified task are unavailable.")
-    if _is_cleaned_up(request, task):
+    moment = _moment(request, node)
+    if is_cleaned_up(task.spec, task.ended, moment):
         raise conflict("TaskFilesCleanedup", "The files of the specified task are cleaned up.")
     require_reachable(node)
-    return node, task_files(job, task, node)
+    return node, task_files(job, task, node, moment)
 
 
-def _is_cleaned_up(request: Request, task: Task) -> bool:
-    """Returns whether the retention time has passed, seven days by default."""
-    retention = (task.spec.get("constraints") or {}).get("retentionTime")
-    seconds = (seconds_of(retention) if retention else _WEEK) / request.simulation.context.event_queue.speed
-    return task.ended is not None and request.now > task.ended + ticks(seconds)
+def _moment(request: Request, node: Node) -> NodeMoment:
+    return request.simulation.context.moment_of(node)
 
 
 def _listed(request: Request, pool: Pool, files: Iterable[File]) -> Response:
@@ -116,7 +116,7 @@ def _path(request: Request) -> str:
 
 
 def _of_node(request: Request, node: Node) -> File:
-    return _require_file(request, node_files(node, _path(request)))
+    return _require_file(request, node_files(node, _moment(request, node), _path(request)))
 
 
 def _require_file(request: Request, files: Files) -> File:
@@ -135,11 +135,13 @@ def _content(request: Request, pool: Pool, file: File) -> Response:
     content = file.content
     if content is None:
         raise _io_error("A directory has no content.")
-    byte_range, headers = requested_range(request.headers, len(content)), _headers(request, pool, file)
+    size, headers = content.size, _headers(request, pool, file)
+    byte_range = requested_range(request.headers, size)
     if byte_range is None:
         return Response(200, None, headers, content=content, items=1)
-    headers["Content-Range"] = byte_range.header(len(content))
-    return Response(byte_range.status, None, headers, content=content[byte_range.start : byte_range.end], items=1)
+    headers["Content-Range"] = byte_range.header(size)
+    part = ContentRange(content, byte_range.start, byte_range.end)
+    return Response(byte_range.status, None, headers, content=part, items=1)
 
 
 def _headers(request: Request, pool: Pool, file: File) -> dict[str, str]:
@@ -160,7 +162,7 @@ def _deleted(request: Request, node: Node, path: str, files: Files) -> Response:
         raise _io_error("The directory is not empty.")
     if path in ROOT_DIRECTORIES:
         raise _io_error("The directory is the node's own.")
-    remove(node, path, request.simulation.context.node_now(node))
+    remove(node, path, _moment(request, node).now)
     request.mark_changed(node, node.pool)
     return Response(200)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from local.batch_emulator.contents.content import Content
 from local.batch_emulator.core.collation import fold
 from local.batch_emulator.core.errors import invalid_body, invalid_property, not_found
 from local.batch_emulator.core.settings import EmulatorSettings
@@ -90,7 +91,7 @@ class Response:
     body: Json | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     items: int = 0
-    content: bytes | None = None
+    content: Content | None = None
 
 
 def entity_response(request: Request, kind: str, body: Json, modified: int | None = None) -> Response:

@@ -46,6 +46,7 @@ class SimulatedAccount:
             log,
             UsageLog(clock.now),
             late_seconds,
+            seed=f"{seed}/{account.name}",
         )
         self._scheduler = TaskScheduler(self.context)
         self.tasks = TaskTransitions(

@@ -20,6 +20,19 @@ from local.batch_emulator.state.start_up_log import StartUpLog
 from local.batch_emulator.state.usage_log import Outcome, UsageLog
 
 
+@dataclass(frozen=True, slots=True)
+class NodeMoment:
+    """The moment at which a node's files are read, in ticks by its clock, with the seed and the speed of their content.
+
+    `active` is the same, but the start of a pause throughout it.
+    """
+
+    now: int
+    active: int
+    seed: str
+    speed: float
+
+
 @dataclass(slots=True)
 class SimulationContext:
     clock: Clock
@@ -31,6 +44,7 @@ class SimulationContext:
     usage: UsageLog
     late_seconds: Callable[[], float] = field(default=lambda: 0.0)
     start_ups: StartUpLog = field(default_factory=StartUpLog)
+    seed: str = ""
 
     @property
     def now(self) -> int:
@@ -70,6 +84,11 @@ class SimulationContext:
 
     def node_now(self, node: Node) -> int:
         return self._node_time(node, self.clock.now)
+
+    def moment_of(self, node: Node) -> NodeMoment:
+        """Returns the moment at which a node's files are read now."""
+        active = self._node_time(node, self.clock.latest_active)
+        return NodeMoment(self.node_now(node), active, self.seed, self.event_queue.speed)
 
     def same_moment(self, node: Node, reporter: Node, moment: int) -> int:
         """Returns a moment of one node's clock by another's."""

@@ -11,6 +11,7 @@ from functools import partial
 
 from local.batch_emulator.core.stamps import SECOND
 from local.batch_emulator.entities import Account, Json, Node, Run
+from local.batch_emulator.state.command_lines import exit_code
 from local.batch_emulator.state.context import SimulationContext
 from local.batch_emulator.state.event_queue import EventQueue
 from local.batch_emulator.telemetry.hardware import AgentSession, hardware_of
@@ -22,7 +23,7 @@ _MAX_UNREAD = 50_000  # waiting samples: more than an hour of MAX_SAMPLED_NODES
 _SAMPLED_STATES = frozenset(("waitingforstarttask", "starttaskfailed", "idle", "running", "offline"))
 _ABRUPT_END_STATES = frozenset(("preempted", "unusable"))
 _SLEEP = re.compile(r"\bsleep\s+(\d+(?:\.\d+)?)")
-_OUT_OF_MEMORY_EXIT = "exit 137"
+_KILLED = 137
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,6 @@ def _session(node: Node, booted: int) -> AgentSession:
 def _running_task(run: Run, now: int, event_queue: EventQueue) -> RunningTask:
     task, line = run.task, str(run.task.spec["commandLine"])
     seconds = max(0.0, (now - run.started) / SECOND * event_queue.speed)
-    sleep = _SLEEP.search(line) if _OUT_OF_MEMORY_EXIT in line else None
+    sleep = _SLEEP.search(line) if exit_code(line) == _KILLED else None
     share = min(1.0, task.slots / run.node.pool.slots_per_node)
     return RunningTask(run.job.id, task.id, share, seconds, float(sleep[1]) if sleep else 0.0, run.started)

@@ -1,34 +1,29 @@
-"""Files that tasks leave on nodes: computed on request, so that a million tasks cost nothing.
+"""Files that tasks leave on nodes: computed on request, so that a million tasks cost nothing."""
 
-Source: "Files and directories in Azure Batch". Every task has a directory with stdout.txt, stderr.txt and wd; the
-content of files follows from the command line.
-"""
-
+import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
 
-from local.batch_emulator.core.collation import fold
+from local.batch_emulator.contents.content import Content
 from local.batch_emulator.entities import Job, Node, Task
-from local.batch_emulator.protocol.job_rules import special_task_id
-from local.batch_emulator.state.command_lines import command_output
+from local.batch_emulator.state.context import NodeMoment
+from local.batch_emulator.wire.task_directories import TaskDirectory, directories
 from local.batch_emulator.wire.tasks import root_directory
 
 ROOT_DIRECTORIES = ("applications", "fsmounts", "shared", "volatile", "workitems")
-_TASK_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file, or without a source a directory; the name is its path, times are ticks.
+    """A file, or without a source a directory; `name` is its path, times are ticks.
 
-    The source is a command line and an index: 0 for stdout, 1 for stderr.
+    The source is the directory of a task, with the file's path below it. A file has the times of its content, which
+    are computed only when they are asked for.
     """
 
     name: str
-    created: int
-    modified: int
-    source: tuple[str, int] | None = None
+    directory_created: int
+    source: tuple[TaskDirectory, str] | None = None
 
     @property
     def id(self) -> str:
@@ -39,70 +34,67 @@ class File:
         return self.source is None
 
     @property
-    def content(self) -> bytes | None:
-        return command_output(self.source[0])[self.source[1]].encode() if self.source else None
+    def created(self) -> int:
+        return self.source[0].written[self.source[1]].created if self.source else self.directory_created
+
+    @property
+    def modified(self) -> int:
+        return self.source[0].written[self.source[1]].modified if self.source else self.directory_created
+
+    @property
+    def content(self) -> Content | None:
+        return self.source[0].written[self.source[1]].content if self.source else None
+
+    @property
+    def size(self) -> int:
+        return self.content.size if self.content else 0
 
     def below(self, root: str) -> "File":
         """Returns the file with its name relative to a directory."""
         return replace(self, name=self.name.removeprefix(f"{root}/"))
 
 
-@dataclass(frozen=True, slots=True)
-class TaskDirectory:
-    """A task that has run in a node's directory, or is running."""
-
-    root: str
-    command_line: str
-    started: int
-    ended: int | None
-
-    def files(self) -> Iterator[File]:
-        last = self.ended or self.started
-        yield File(self.root, self.started, self.started)
-        yield File(f"{self.root}/wd", self.started, self.started)
-        for number, name in enumerate(("stdout.txt", "stderr.txt")):
-            yield File(f"{self.root}/{name}", self.started, last, (self.command_line, number))
-
-
-def all_files(node: Node, path: str = "") -> Iterator[File]:
+def all_files(node: Node, moment: NodeMoment, path: str = "") -> Iterator[File]:
     """Yields all files and directories of a node, unordered; with a `path`, at least those above and below it."""
-    yield from (File(name, node.allocated, node.allocated) for name in ROOT_DIRECTORIES)
+    yield from (File(name, node.allocated) for name in ROOT_DIRECTORIES)
     known = {*ROOT_DIRECTORIES, ""}
-    for directory in _task_directories(node, path):
-        if directory.started < node.fresh:
-            continue
-        parent = directory.root.rpartition("/")[0]
-        found = (
-            directory.files()
-            if parent in known
-            else chain(_parent_directories(node, directory, known), directory.files())
-        )
-        yield from (file for file in found if not node.removed or not _is_removed(node, file.name, directory.started))
+    for directory in directories(node, moment, path):
+        for file in _files(directory, known):
+            if not node.removed or not _is_removed(node, file.name, directory.started):
+                known.add(file.name)
+                yield file
 
 
-def _parent_directories(node: Node, directory: TaskDirectory, known: set[str]) -> Iterator[File]:
-    """Yields the unknown directories above a root, and marks them as known."""
-    parts = directory.root.split("/")[:-1]
-    for name in ("/".join(parts[: depth + 1]) for depth in range(len(parts))):
-        if name not in known and not _is_removed(node, name, directory.started):
-            known.add(name)
-            yield File(name, directory.started, directory.started)
+def _files(directory: TaskDirectory, known: set[str]) -> Iterator[File]:
+    """Yields the files of a task, its directories, and the unknown directories above it."""
+    yield from _directories_above(directory, f"{directory.root}/wd/", known)
+    for name in directory.names:
+        path = f"{directory.root}/{name}"
+        yield from _directories_above(directory, path, known)
+        yield File(path, directory.started, (directory, name))
 
 
-def root_files(node: Node) -> Iterator[File]:
+def _directories_above(directory: TaskDirectory, path: str, known: set[str]) -> Iterator[File]:
+    parent = posixpath.dirname(path)
+    if parent not in known:
+        yield from _directories_above(directory, parent, known)
+        yield File(parent, directory.started)
+
+
+def root_files(node: Node, moment: NodeMoment) -> Iterator[File]:
     """Returns the directories at a node's root, without scanning tasks."""
-    return (file for file in all_files(node, "/") if "/" not in file.name)
+    return (file for file in all_files(node, moment, "/") if "/" not in file.name)
 
 
-def node_files(node: Node, path: str) -> Mapping[str, File]:
+def node_files(node: Node, moment: NodeMoment, path: str) -> Mapping[str, File]:
     """Returns at least the files above and below a path, by path."""
-    return {file.name: file for file in all_files(node, path)}
+    return {file.name: file for file in all_files(node, moment, path)}
 
 
-def task_files(job: Job, task: Task, node: Node) -> Mapping[str, File]:
+def task_files(job: Job, task: Task, node: Node, moment: NodeMoment) -> Mapping[str, File]:
     """Returns the files of a task that has run on a node, by path below its directory."""
     root = root_directory(job.id, task.id)
-    found = [file.below(root) for file in all_files(node, root) if file.name.startswith(f"{root}/")]
+    found = [file.below(root) for file in all_files(node, moment, root) if file.name.startswith(f"{root}/")]
     return {file.name: file for file in found}
 
 
@@ -118,29 +110,3 @@ def _is_removed(node: Node, name: str, started: int) -> bool:
             return True
         name = name.rpartition("/")[0]
     return False
-
-
-def _task_directories(node: Node, path: str) -> Iterator[TaskDirectory]:
-    start = node.start_task
-    if start:
-        line = (node.pool.spec.get("startTask") or {}).get("commandLine", "")
-        yield TaskDirectory("startup", str(line), start.started, start.ended)
-    parts = path.split("/")
-    jobs = node.pool.account.jobs
-    named = [jobs[fold(parts[1])]] if len(parts) > 1 and fold(parts[1]) in jobs else []
-    for job in named if len(parts) > 1 else jobs.values():
-        yield from _special_task_directories(job, node)
-        one = job.tasks.get(fold(parts[_TASK_DEPTH - 1])) if len(parts) >= _TASK_DEPTH else None
-        for task in (one,) if one else job.tasks:
-            if task.node_id == node.id and task.started is not None:
-                yield TaskDirectory(
-                    root_directory(job.id, task.id), str(task.spec["commandLine"]), task.started, task.ended
-                )
-
-
-def _special_task_directories(job: Job, node: Node) -> Iterator[TaskDirectory]:
-    status = job.preparation_statuses.get(node.id)
-    for name, run in (("jobPreparationTask", status.preparation), ("jobReleaseTask", status.release)) if status else ():
-        if run:
-            root = root_directory(job.id, special_task_id(job, name))
-            yield TaskDirectory(root, str(job.spec[name]["commandLine"]), run.started, run.ended)

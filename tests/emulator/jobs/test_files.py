@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from azure.batch.aio import BatchClient
 
-from local.batch_emulator.state.command_lines import command_output
+from local.batch_emulator.contents.last_words import RunIdentity
+from local.batch_emulator.contents.scripts import parse_script
+from local.batch_emulator.contents.written_files import RunProgress, written_files
 from tests.emulator.support.direct import Direct
 from tests.emulator.support.driver import API, Answer, Driver
 
@@ -49,7 +51,10 @@ def _names(rows: list[Any]) -> list[str]:
     ],
 )
 def test_a_command_line_writes_its_echoes(line: str, out: str, errors: str) -> None:
-    assert command_output(line) == (out, errors)
+    script = parse_script(line)
+    files = written_files(RunProgress(RunIdentity("", "", "", ""), script, 0, script.seconds, 1.0))
+    contents = [files[name].content for name in ("stdout.txt", "stderr.txt")]
+    assert [content.read(0, content.size).decode() for content in contents] == [out, errors]
 
 
 async def test_a_task_leaves_its_output_in_its_directory(stepped: Driver) -> None:
@@ -64,7 +69,7 @@ async def test_a_task_leaves_its_output_in_its_directory(stepped: Driver) -> Non
         "url": f"{stepped.url}{_FILES}/stdout.txt",
         "isDirectory": False,
         "properties": {
-            "lastModified": task["executionInfo"]["endTime"],
+            "lastModified": task["executionInfo"]["startTime"],
             "contentLength": "12",
             "contentType": "text/plain",
             "fileMode": "0o100644",
@@ -79,8 +84,8 @@ async def test_properties_are_headers_without_a_body(stepped: Driver) -> None:
     assert headers["ocp-batch-file-isdirectory"] == "false"
     assert headers["ocp-batch-file-mode"] == "0o100644"
     assert headers["ocp-batch-file-url"] == f"{stepped.url}{_FILES}/stdout.txt"
-    ended = (await stepped.task())["executionInfo"]["endTime"]
-    assert f"{parsedate_to_datetime(headers['Last-Modified']):%Y-%m-%dT%H:%M:%S}" == ended[:19]
+    started = (await stepped.task())["executionInfo"]["startTime"]
+    assert f"{parsedate_to_datetime(headers['Last-Modified']):%Y-%m-%dT%H:%M:%S}" == started[:19]
     _, _, empty = await _read(stepped, "/jobs/job/tasks/t001/files/stderr.txt", "HEAD")
     assert empty["Content-Length"] == "0"
     _, _, directory = await _read(stepped, f"/pools/pool/nodes/{node}/files/workitems/job", "HEAD")
