@@ -43,10 +43,14 @@ class PoolPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailurePlan:
-    """The failure of a `share` of a job's tasks: an exit code, or a missing resource file."""
+    """The failure of a `share` of a job's tasks: an exit code, or a missing resource file.
+
+    `last_words` is a kind of failure of the emulator with that exit code, whose text the tasks write at their end.
+    """
 
     share: float
     exit_code: int = 0
+    last_words: str = ""
     missing_file: str = ""
 
 
@@ -54,6 +58,7 @@ class FailurePlan:
 class JobPlan:
     """A job: `tasks` runs of `program` ({n} is the number), each with a duration within `seconds`.
 
+    `output` is what the tasks write beside it, by the emulator's program `emulate`.
     `rest` seconds after its end it is deleted, and after a quarter of that time it is created again under its id. The
     workload adds `adds_per_second` tasks a second at any speed, like a client that waits for each response. A job with
     the ending STOPPED is stopped `stop_after` seconds after its last task was added, with `stop_reason`.
@@ -66,6 +71,7 @@ class JobPlan:
     task_prefix: str
     program: str
     seconds: tuple[float, float]
+    output: str = ""
     failures: tuple[FailurePlan, ...] = ()
     adds_per_second: float = 300
     retries: int = 0
@@ -120,14 +126,20 @@ def plan_tasks(job: JobPlan, *, seed: int, run: int) -> Iterator[TaskPlan]:
     for number in range(1, job.tasks + 1):
         failure = failing.get(number)
         seconds = rng.uniform(*job.seconds)
-        program = job.program.format(n=number)
-        exit_code = failure.exit_code if failure else 0
         yield TaskPlan(
             id=f"{job.task_prefix}-{number:0{digits}}",
-            command_line=f"/bin/sh -c '{program}; sleep {seconds:.1f}; exit {exit_code}'",
+            command_line=_command_line(job, number, seconds, failure),
             missing_file=failure.missing_file if failure else "",
             retries=job.retries,
         )
+
+
+def _command_line(job: JobPlan, number: int, seconds: float, failure: FailurePlan | None) -> str:
+    steps = [job.program.format(n=number), job.output.format(n=number), f"sleep {seconds:.1f}"]
+    if failure and failure.last_words:
+        steps.append(f"emulate failure {failure.last_words}")
+    steps.append(f"exit {failure.exit_code if failure else 0}")
+    return f"/bin/sh -c '{'; '.join(filter(None, steps))}'"
 
 
 def _choose_failing_tasks(job: JobPlan, rng: random.Random) -> dict[int, FailurePlan]:

@@ -12,6 +12,7 @@ from local.workload.scenario import MIX, EndingKind, FailurePlan, JobPlan, PoolP
 
 _OUT_OF_MEMORY = 137
 _NOT_FOUND = 127
+_SEGMENTATION_FAULT = 139
 
 _DEMO_POOLS = (
     PoolPlan(
@@ -35,7 +36,7 @@ _DEMO_POOLS = (
         id="cfd-hb120",
         vm_size="standard_hb120rs_v3",
         dedicated=2,
-        start_task="/bin/sh -c './install-openfoam.sh --version 12; sleep 20; exit 1'",
+        start_task="/bin/sh -c './install-openfoam.sh --version 12; sleep 20; emulate failure name-resolution; exit 1'",
     ),
 )
 
@@ -48,7 +49,11 @@ _DEMO_JOBS = (
         task_prefix="frame",
         program="blender --background reel4.blend --render-frame {n}",
         seconds=(20, 44),
-        failures=(FailurePlan(share=0.002, exit_code=_OUT_OF_MEMORY), FailurePlan(share=0.001, exit_code=1)),
+        output="emulate log 2",
+        failures=(
+            FailurePlan(share=0.002, exit_code=_OUT_OF_MEMORY, last_words="killed"),
+            FailurePlan(share=0.001, exit_code=1, last_words="disk-full"),
+        ),
         rest=120,
     ),
     JobPlan(
@@ -59,7 +64,7 @@ _DEMO_JOBS = (
         task_prefix="clip",
         program="ffmpeg -i clip{n}.mov -c:v libsvtav1 clip{n}.mkv",
         seconds=(8, 24),
-        failures=(FailurePlan(share=0.01, exit_code=_NOT_FOUND),),
+        failures=(FailurePlan(share=0.01, exit_code=_NOT_FOUND, last_words="command-not-found"),),
         priority=100,
         rest=200,
     ),
@@ -71,7 +76,11 @@ _DEMO_JOBS = (
         task_prefix="sample",
         program="bwa mem reference.fa sample{n}.fq",
         seconds=(15, 45),
-        failures=(FailurePlan(share=0.02, exit_code=_OUT_OF_MEMORY), FailurePlan(share=0.005, exit_code=1)),
+        output="emulate bytes 3GiB > sample{n}.bam",
+        failures=(
+            FailurePlan(share=0.02, exit_code=_OUT_OF_MEMORY, last_words="killed"),
+            FailurePlan(share=0.005, exit_code=1, last_words="sas-expired"),
+        ),
         retries=1,
         rest=90,
     ),
@@ -83,7 +92,11 @@ _DEMO_JOBS = (
         task_prefix="trial",
         program="python train.py --trial {n}",
         seconds=(20, 60),
-        failures=(FailurePlan(share=0.05, exit_code=_OUT_OF_MEMORY),),
+        output="emulate log 5; emulate log 20 16KiB 3 > train.log",
+        failures=(
+            FailurePlan(share=0.05, exit_code=_OUT_OF_MEMORY, last_words="killed"),
+            FailurePlan(share=0.1, exit_code=1, last_words="cuda-out-of-memory"),
+        ),
         retries=2,
         priority=50,
         ending=EndingKind.STOPPED,
@@ -99,7 +112,7 @@ _DEMO_JOBS = (
         task_prefix="path",
         program="./simulate --paths 10000 --seed {n}",
         seconds=(8, 16),
-        failures=(FailurePlan(share=0.001, exit_code=1),),
+        failures=(FailurePlan(share=0.001, exit_code=_SEGMENTATION_FAULT, last_words="segmentation-fault"),),
         rest=60,
     ),
     JobPlan(
@@ -112,7 +125,7 @@ _DEMO_JOBS = (
         seconds=(4, 12),
         failures=(
             FailurePlan(share=0.03, missing_file="https://warehouse.example/landing/missing-partition.parquet"),
-            FailurePlan(share=0.02, exit_code=1),
+            FailurePlan(share=0.02, exit_code=1, last_words="python-key-error"),
         ),
         retries=1,
         priority=100,
@@ -206,7 +219,7 @@ _QUIET = ScenarioPlan(
             task_prefix="month",
             program="python import.py {n}",
             seconds=(1, 2),
-            failures=(FailurePlan(share=0.01, exit_code=1),),
+            failures=(FailurePlan(share=0.01, exit_code=1, last_words="python-module-not-found"),),
             ending=EndingKind.STAYS,
         ),
     ),
@@ -225,7 +238,7 @@ _BIG = ScenarioPlan(
             program="./market --seed {n}",
             seconds=(40, 88),
             adds_per_second=inf,
-            failures=(FailurePlan(share=0.0005, exit_code=1),),
+            failures=(FailurePlan(share=0.0005, exit_code=1, last_words="connection-refused"),),
             ending=EndingKind.STAYS,
         ),
     ),

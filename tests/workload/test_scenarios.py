@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from local.batch_emulator.contents.last_words import failure_kinds
+from local.batch_emulator.contents.scripts import Filling, LastWords, Log, parse_script
 from local.batch_emulator.core.vm_sizes import cores
 from local.workload.scenario import MIX, EndingKind, FailurePlan, JobPlan, ScenarioPlan, plan_tasks
 from local.workload.scenarios import SCENARIOS
@@ -55,7 +57,7 @@ def test_at_speed_20_the_largest_job_of_the_demo_ends_at_most_25_tasks_a_second(
 
 def test_the_demo_fails_for_several_causes() -> None:
     failures = [cause for job in DEMO.jobs for cause in job.failures]
-    assert {cause.exit_code for cause in failures if cause.exit_code} == {1, 127, 137}
+    assert {cause.exit_code for cause in failures if cause.exit_code} == {1, 127, 137, 139}
     assert any(cause.missing_file for cause in failures)
     assert any(job.retries and job.failures for job in DEMO.jobs)
 
@@ -81,6 +83,25 @@ def test_the_emulator_reads_one_length_and_one_exit_code_from_every_command_line
         (length,) = re.findall(r"\bsleep\s+([\d.]+)", task.command_line)
         (_,) = re.findall(r"\bexit\s+(\d+)", task.command_line)
         assert job.seconds[0] <= float(length) <= job.seconds[1]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=lambda scenario: scenario.name)
+def test_every_failing_program_has_last_words_that_fit_its_exit_code(scenario: ScenarioPlan) -> None:
+    failures = [cause for job in scenario.jobs for cause in job.failures if cause.exit_code]
+    assert [cause.exit_code for cause in failures] == [failure_kinds()[each.last_words].exit_code for each in failures]
+
+
+def test_the_start_task_of_the_broken_pool_has_last_words_that_fit_its_exit_code() -> None:
+    (line,) = (pool.start_task for pool in DEMO.pools if "exit 1" in pool.start_task)
+    script = parse_script(line)
+    assert (script.failure_code, script.steps[-1].output) == (1, LastWords("name-resolution"))
+
+
+def test_tasks_of_the_demo_write_a_log_that_grows_files_that_rotate_and_one_of_gigabytes() -> None:
+    outputs = [step.output for job in DEMO.jobs for step in parse_script(f"/bin/sh -c '{job.output}'").steps]
+    assert any(isinstance(each, Log) and not each.max_size for each in outputs)
+    assert any(isinstance(each, Log) and each.max_size for each in outputs)
+    assert any(isinstance(each, Filling) and each.size > 2**31 for each in outputs)
 
 
 def test_failures_have_their_share_and_every_cause_happens_at_least_once() -> None:
