@@ -20,7 +20,7 @@ from shared.domain.redaction.secrets.shells import handed, here_documents, refer
 from shared.domain.redaction.secrets.tokens import may_hold_token, tokens
 from shared.domain.redaction.secrets.values import MARK
 
-__all__ = ["MARK", "is_harmless_word", "redacted", "redacted_begin"]
+__all__ = ["MARK", "is_harmless_word", "redacted", "redacted_begin", "secret_spans"]
 _BEFORE_CUT = re.compile(r"[\s\S]*[\s\"']")
 _WORD = re.compile(r"[\w.\-:+]*")
 _SHORTEST_TOKEN = 20
@@ -68,8 +68,18 @@ def is_harmless_word(text: str) -> bool:
 
 def redacted(text: str) -> str:
     """Returns the text without apparent secrets; the names that led to them stay."""
-    spans = [*_secrets(text), *_escaped_secrets(text)]
-    return _without(text, sorted(spans)) if spans else text
+    return _without(text, secret_spans(text))
+
+
+def secret_spans(text: str) -> list[Span]:
+    """Returns where apparent secrets are, as start and end, in order and without overlaps."""
+    found = list[Span]()
+    for start, end in sorted([*_secrets(text), *_escaped_secrets(text)]):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        elif start < end:
+            found.append((start, end))
+    return found
 
 
 def redacted_begin(text: str, most: int) -> str:
@@ -125,12 +135,9 @@ def _listed(text: str) -> Iterator[Span]:
 
 
 def _without(text: str, spans: Iterable[Span]) -> str:
-    """Returns the text with one mark for each stretch of sorted spans that overlap or touch."""
+    """Returns the text with one mark for each of its spans, which are in order and don't overlap."""
     parts, last = list[str](), 0
     for start, end in spans:
-        if end <= last or start == end:
-            continue
-        if start > last or not parts:
-            parts += (text[last:start], MARK)
+        parts += (text[last:start], MARK)
         last = end
     return "".join((*parts, text[last:]))

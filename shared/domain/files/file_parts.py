@@ -1,0 +1,92 @@
+"""Parts of files: which bytes are read so that no part shows what the whole file would hide, and which are shown.
+
+A secret is recognised by what stands around it. So files are divided into cells of one size, and secrets are searched
+in each cell with CONTEXT bytes around it. What is hidden follows from the file alone, wherever a part begins. A file
+that still grows may end within a secret: its last word waits until more has been written.
+"""
+
+import re
+from dataclasses import dataclass
+
+from shared.domain.redaction.masking import masked
+
+CELL = 128 * 1024
+"""Bytes of a cell."""
+CONTEXT = 32 * 1024
+"""Bytes around a cell. A secret that is longer, or whose sign is farther away from its cell, isn't found."""
+MAX_PART = 8 * 1024 * 1024
+"""Bytes of one answer."""
+_LAST_GAP = re.compile(rb"[\s\S]*[\s\"']")
+_MAX_CONTROL, _MAX_INVALID = 0.02, 0.3  # shares of the bytes of a text
+_FEW = 2  # bytes that are no text, in however short a text
+_CUT = 6  # bytes of the signs at both ends of a part that may be cut
+_CONTROL = bytes({*range(32), 127}.difference(b"\t\n\r\f\b\x1b"))  # those of progress bars and colours are text
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The bytes of a file from `start` up to `end`."""
+
+    start: int
+    end: int
+
+    @property
+    def length(self) -> int:
+        return self.end - self.start
+
+    def with_context(self, size: int) -> "Part":
+        """Returns what is read for it of a file: its cells, and the context around them."""
+        if not self.length:
+            return self
+        first, last = self.start // CELL * CELL, -(-self.end // CELL) * CELL
+        return Part(max(0, first - CONTEXT), min(size, last + CONTEXT))
+
+
+def part_from(offset: int, length: int, size: int) -> Part:
+    """Returns the part from an offset, with at most MAX_PART bytes; empty where the file ends before."""
+    start = min(offset, size)
+    return Part(start, min(size, start + min(length, MAX_PART)))
+
+
+def last_part(length: int, size: int) -> Part:
+    """Returns the last bytes of a file, at most MAX_PART."""
+    return Part(size - min(length, MAX_PART, size), size)
+
+
+def encoding_of(content: bytes) -> str | None:
+    """Returns the encoding of a text, by all of its bytes; None where it is none.
+
+    UTF-16 is recognised by the zero bytes of its signs from the Latin part. Other single bytes, as of Latin-1, count as
+    UTF-8 that has mistakes.
+    """
+    half, first, second = len(content) // 2, content[::2].count(0), content[1::2].count(0)
+    for many, few, encoding in ((second, first, "utf-16-le"), (first, second, "utf-16-be")):
+        if half and many > half * 2 // 5 and few <= half * _MAX_CONTROL:
+            return encoding
+    control = len(content) - len(content.translate(None, _CONTROL))
+    invalid = len(content) - len(content.decode("utf-8", "ignore").encode())
+    is_text = control <= max(len(content) * _MAX_CONTROL, _FEW) and invalid <= max(len(content) * _MAX_INVALID, _CUT)
+    return "utf-8" if is_text else None
+
+
+def shown_part(content: bytes, read: Part, wanted: Part, *, encoding: str, grows: bool) -> bytes:
+    """Returns the wanted part of what was read, with its secrets masked, byte for byte at its place.
+
+    `content` has the bytes of `read`, or fewer where the file was cut meanwhile. With `grows` the last word of the file
+    isn't shown where nothing stands behind it yet.
+    """
+    end = min(wanted.end, read.start + len(content))
+    if grows and wanted.end >= read.end:
+        found = _LAST_GAP.match(content)
+        end = min(end, read.start + (found.end() if found else 0))
+    cells = range(wanted.start // CELL * CELL, end, CELL)
+    shown = b"".join(_masked_cell(content, cell, read, encoding) for cell in cells)
+    return shown[wanted.start % CELL : max(0, end - (cells.start if cells else end))]
+
+
+def _masked_cell(content: bytes, cell: int, read: Part, encoding: str) -> bytes:
+    """Returns a cell of a file; its context begins with a line where one does."""
+    at, first = cell - read.start, max(0, cell - CONTEXT - read.start)
+    if encoding == "utf-8" and cell > CONTEXT:
+        first = content.find(b"\n", first, at) + 1 or first
+    return masked(content[first : at + CELL + CONTEXT], encoding)[at - first : at - first + CELL]
