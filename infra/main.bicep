@@ -226,6 +226,14 @@ param costLabels string = ''
 ])
 param readQuotas string = 'on'
 
+@description('Who may read files of tasks and nodes: all readers, operators only, or nobody.')
+@allowed([
+  'readers'
+  'operators'
+  'nobody'
+])
+param fileReaders string = 'readers'
+
 @description('When to delete what is past its time: six fields of NCRONTAB.')
 param housekeepingSchedule string = '0 17 * * * *'
 
@@ -569,6 +577,7 @@ module app 'modules/app.bicep' = {
       COST_LABELS: costLabels
       DELETED_JOB_DAYS: string(deletedJobDays)
       EVENT_DAYS: string(eventDays)
+      FILE_READERS: fileReaders
       FULL_LIST_MINUTES: string(fullListMinutes)
       FULL_READ_HOURS: string(fullReadHours)
       HISTORY_MINUTE_DAYS: string(historyMinuteDays)

@@ -35,6 +35,15 @@ class AmbiguousNameError(NotFoundError):
         super().__init__("account", name, f" alone: the name is shared by {' and '.join(ids)}, so say which one")
 
 
+class FileMissingError(NotFoundError):
+    """Batch has no such file, or no longer."""
+
+    def __init__(self, sentence: str) -> None:
+        """`sentence` names the file, and why it isn't there."""
+        super().__init__("file", "")
+        self.args = (sentence,)
+
+
 class MonitoringOffError(BatchscopeError):
     """A poll was requested for an account whose monitoring is switched off."""
 

@@ -15,6 +15,7 @@ _EVERY_HOUR = "0 17 * * * *"
 _POOL_API_VERSIONS = ("2025-06-01", "2026-10-01")
 _PRICE_SOURCES = ("both", "retail", "file", "off")
 _ON_OFF = ("on", "off")
+_FILE_READERS = ("readers", "operators", "nobody")
 _TELEMETRY_PATH = "accounts/{account}/pools/{pool}/nodes/{node}/**/*"
 
 
@@ -30,6 +31,7 @@ class Settings:
         self.keys = read.keys(self.accounts)
         self.storage, self.telemetry_storage = read.storage(), read.telemetry_storage()
         self.account_roles = read.account_roles(self.accounts)
+        self.file_readers = read.choice("FILE_READERS", _FILE_READERS)
         self.resource_log_container = read.container("RESOURCE_LOG_CONTAINER", RESOURCE_LOGS)
         self.event_retention = read.duration("EVENT_DAYS", 90, day, low=1, high=3_650)
         self.telemetry_container = read.telemetry_container()

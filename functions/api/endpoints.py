@@ -22,8 +22,13 @@ class Endpoint(NamedTuple):
         return ("GET", "HEAD") if self.method == "GET" else (self.method,)
 
     def serves(self, path: str) -> bool:
-        """Returns whether the route serves a path below `/api/`, regardless of the method."""
+        """Returns whether the route serves a path below `/api/`, regardless of the method.
+
+        A last part like `{*path}` takes all that follows.
+        """
         given, own = path.strip("/").split("/"), self.path.split("/")
+        if own[-1].startswith("{*"):
+            given = [*given[: len(own) - 1], *["/".join(given[len(own) - 1 :])] * (len(given) >= len(own))]
         return len(given) == len(own) and all(
             part.startswith("{") or part == name.lower() for part, name in zip(own, given, strict=True)
         )
@@ -44,6 +49,8 @@ ENDPOINTS = (
     Endpoint("jobs.history", "get_job_history", "GET", f"{JOB}/history"),
     Endpoint("jobs.tasks", "list_tasks", "GET", f"{JOB}/tasks"),
     Endpoint("jobs.task_details", "get_task", "GET", f"{JOB}/tasks/{{task}}"),
+    Endpoint("files.task_files", "list_task_files", "GET", f"{JOB}/tasks/{{task}}/files"),
+    Endpoint("files.task_files", "get_task_file", "GET", f"{JOB}/tasks/{{task}}/files/{{*path}}"),
     Endpoint("jobs.timeline", "get_timeline", "GET", f"{JOB}/timeline"),
     Endpoint("jobs.failures", "list_failures", "GET", f"{JOB}/failures"),
     Endpoint("jobs.explanation", "explain_job", "GET", f"{JOB}/explanation"),
@@ -52,6 +59,8 @@ ENDPOINTS = (
     Endpoint("pools.pools", "list_autoscale_runs", "GET", f"{POOL}/autoscaleruns"),
     Endpoint("pools.pools", "list_nodes", "GET", f"{POOL}/nodes"),
     Endpoint("pools.pools", "get_node", "GET", f"{POOL}/nodes/{{node}}"),
+    Endpoint("files.node_files", "list_node_files", "GET", f"{POOL}/nodes/{{node}}/files"),
+    Endpoint("files.node_files", "get_node_file", "GET", f"{POOL}/nodes/{{node}}/files/{{*path}}"),
     Endpoint("cost.account_cost", "get_account_cost", "GET", f"{ACCOUNT}/cost"),
     Endpoint("cost.cost_summary", "get_cost_summary", "GET", f"{ACCOUNT}/cost/summary"),
     Endpoint("cost.focus", "get_focus_costs", "GET", f"{ACCOUNT}/cost/focus"),

@@ -53,7 +53,9 @@ def document(routes: list[Route]) -> dict[str, Any]:
     schema_of = dict(zip(map(str, kinds), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(f"/api/{route.path}", {})[route.method.lower()] = _operation(route, schema_of)
+        paths.setdefault(f"/api/{route.path.replace('{*', '{')}", {})[route.method.lower()] = _operation(
+            route, schema_of
+        )
     return {
         "openapi": "3.1.0",
         "info": {
@@ -160,7 +162,7 @@ def _refusals(route: Route) -> list[int]:
 
 
 def _path_parameters(path: str) -> list[dict[str, Any]]:
-    names = re.findall(r"{(\w+)}", path)
+    names = re.findall(r"{\*?(\w+)}", path)
     return [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
 
 

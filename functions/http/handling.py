@@ -222,7 +222,7 @@ async def respond(
 
 def _rendered(route: Route, answer: Any) -> EncodedResponse:
     reply = answer if isinstance(answer, RouteResponse) else RouteResponse(answer)
-    media = reply.media or (route.media if isinstance(reply.value, str) else "application/json")
+    media = reply.media or (route.media if isinstance(reply.value, str | bytes) else "application/json")
     status = reply.status or route.statuses[0]
     return rendered(
         route.method,

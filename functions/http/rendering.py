@@ -75,12 +75,12 @@ def rendered(
     looks: re.Pattern[bytes] | None = None,
     content: bytes | None = None,
 ) -> EncodedResponse:
-    """Returns the answer to a request of this method: text unchanged, other values as JSON.
+    """Returns the answer to a request of this method: text and bytes unchanged, other values as JSON.
 
     Matches of `looks` are excluded from the ETag, which is weak then; their oldest time `at` becomes a header. If
     `content` is given, the weak ETag is computed from that instead.
     """
-    body = value.encode() if isinstance(value, str) else _JSON.encode(value)
+    body = value if isinstance(value, bytes) else value.encode() if isinstance(value, str) else _JSON.encode(value)
     own = {"Cache-Control": "no-cache", **headers}
     if method != "GET" or status != HTTPStatus.OK:
         return EncodedResponse(body, status, own, media.removesuffix(_CHARSET))

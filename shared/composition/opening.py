@@ -44,6 +44,7 @@ from shared.services.explain.pool_queues import PoolQueues
 from shared.services.explain.request_budgets import RequestBudgets
 from shared.services.explain.shared_evidence import SharedEvidence
 from shared.services.explain.waiting_jobs import WaitingJobs
+from shared.services.files.file_reader import FileReader
 from shared.services.housekeeping import HousekeepingService
 from shared.services.ingestion import Ingestion
 from shared.services.jobs.job_records import JobRecords
@@ -83,6 +84,7 @@ class Services:
     queries: Queries
     tasks: TaskQueries
     live_tasks: LiveTasks
+    files: FileReader
     timelines: Timelines
     explanations: Explanations
     dependencies: DependencySnapshots
@@ -182,6 +184,7 @@ async def open_services(settings: Settings) -> Services:
         queries=queries,
         tasks=tasks,
         live_tasks=LiveTasks(sources, queries, tasks, registry),
+        files=FileReader(sources, queries, tasks, registry),
         timelines=Timelines(queries, walk),
         explanations=explaining(),
         dependencies=DependencySnapshots(sources, queries, tasks, stores.dependencies, live=brief, budgets=budgets),

@@ -141,6 +141,7 @@ WRONG = {
     "ACCOUNT_ROLES": "demo=Reader",
     "BATCH_ACCOUNT_IDS": "/subscriptions/mine/batchAccounts/demo",
     "READ_QUOTAS": "perhaps",
+    "FILE_READERS": "everybody",
     "COST_LABELS": "team," + "x" * 129,
     "ARM_URL": "https://management.example.org",
     "PRICE_SOURCE": "guess",

@@ -27,6 +27,7 @@ OWN_SETTINGS = (
     "BATCH_ACCOUNT_KEYS",
     "BATCH_ACCOUNT_IDS",
     "READ_QUOTAS",
+    "FILE_READERS",
     "ARM_URL",
     "AzureWebJobsStorage",
     "AzureWebJobsStorage__accountName",

@@ -5,10 +5,10 @@ of the cost of the SDK's models; everything else uses the models.
 """
 
 import logging
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from azure.batch.aio import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
@@ -24,7 +24,7 @@ from shared.domain.reads.id_ranges import IdRange
 from shared.domain.tasks.task_details import TaskDetails
 from shared.domain.tasks.task_secrets import details_of
 from shared.domain.tasks.tasks import Task, TaskCounts
-from shared.errors import BatchMissingError, RepeatedLinkError
+from shared.errors import BatchAnswerError, BatchMissingError, RepeatedLinkError
 from shared.stores.batch.batch_addresses import API_VERSION, PAGE, StateFilter, literal, query_of, task_url, tasks_url
 from shared.stores.batch.batch_errors import parsed, translated
 from shared.stores.batch.batch_rows import JOB_FIELDS, TASK_FIELDS, job_of, page_of, task_of
@@ -214,12 +214,33 @@ class BatchAccount:
 
         Raises BatchMissingError for a 404 with one of the codes `missing`, BatchError.
         """
+        body, headers = await self.answer("GET", url, intent, {"Accept": "application/json"}, missing=missing)
+        return body, http_date(headers.get("Date"))
+
+    async def answer(
+        self,
+        method: Literal["GET", "HEAD"],
+        url: str,
+        intent: str,
+        headers: dict[str, str],
+        *,
+        missing: Collection[str],
+        most: int | None = None,
+    ) -> tuple[bytes, Mapping[str, str]]:
+        """Returns a body and the headers of its response. Raises the errors of `read`.
+
+        Where the headers announce a body of more than `most` bytes it isn't received: that raises BatchAnswerError.
+        """
         async with translated(self.account, intent, missing=missing), answered_within(self._limit):
-            request = HttpRequest("GET", url, headers={"Accept": "application/json"})
+            request = HttpRequest(method, url, headers=headers)
             self.calls += 1
             current_meter().note_request()
             response = await self._client.send_request(request, stream=True)
-            return await response.read(), http_date(response.headers.get("Date"))
+            size = response.headers.get("Content-Length") or ""
+            if most is not None and size.isdecimal() and int(size) > most and response.status_code in (200, 206):
+                await response.close()
+                raise BatchAnswerError(f"{self.account.endpoint} would send {size} bytes to the request to {intent}.")
+            return await response.read(), response.headers
 
     def _date_keeper(self, dates: list[datetime | None]) -> Callable[[Any], None]:
         def keep(answer: Any) -> None:

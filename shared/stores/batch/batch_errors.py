@@ -31,7 +31,7 @@ from shared.errors import (
 from shared.stores.batch.batch_rows import NONSENSE
 
 _DEFAULT_WAIT = timedelta(seconds=30)
-_THROTTLED, _UNAVAILABLE, _MISSING = 429, 503, 404
+_THROTTLED, _UNAVAILABLE, _MISSING, _CONFLICT = 429, 503, 404, 409
 _REFUSED = (401, 403)
 _NOT_AUTHENTICATED = "AuthenticationFailed"
 _NONSENSE = (ValueError, TypeError, KeyError, AttributeError, zlib.error)  # errors from parsing invalid bodies
@@ -41,8 +41,8 @@ _NONSENSE = (ValueError, TypeError, KeyError, AttributeError, zlib.error)  # err
 async def translated(account: Account, intent: str, *, missing: Collection[str] = ()) -> AsyncIterator[None]:
     """Raises a BatchError for an exception of the SDK; `intent` names the operation, like "list jobs".
 
-    `missing` are the service's error codes for a missing resource: with one of them a 404 raises BatchMissingError. Any
-    other 404 may be a proxy's and raises BatchAnswerError.
+    `missing` are the service's error codes for a missing resource: with one of them a 404, or a 409 as for files on a
+    node that is gone, raises BatchMissingError. Any other 404 may be a proxy's and raises BatchAnswerError.
     """
     try:
         yield
@@ -80,7 +80,7 @@ async def _of_response(account: Account, intent: str, error: HttpResponseError, 
     if status in _REFUSED:
         return BatchRefusedError(_refusal(account, status, code, message))
     sentence = f"{account.endpoint} answered {status} {code or 'without an error code'} to the request to {intent}."
-    if status == _MISSING and code in missing:
+    if status in (_MISSING, _CONFLICT) and code in missing:
         return BatchMissingError(f"{sentence} {message}".strip(), code=code)
     if status == _MISSING and missing:
         sentence += f" Only {' or '.join(missing)} means that it is gone; see what answers in the service's place."

@@ -20,7 +20,7 @@ EXAMPLES = [
     for line in block.splitlines()
 ]
 
-_OTHER_ANSWERS = ("/metrics", "format=csv", "/cost/focus", "-X DELETE")
+_OTHER_ANSWERS = ("/metrics", "format=csv", "/cost/focus", "/stdout.txt", "-X DELETE")
 """Parts of examples whose answers aren't JSON."""
 
 

@@ -66,6 +66,12 @@ ROUTES = {
     "list_failures": Route(f"{_JOB}/failures", "/api/accounts/demo/jobs/none/failures", READERS, 404),
     "explain_job": Route(f"{_JOB}/explanation", "/api/accounts/demo/jobs/none/explanation", READERS, 404),
     "list_tasks": Route(f"{_JOB}/tasks", "/api/accounts/demo/jobs/none/tasks", READERS, 404),
+    "list_task_files": Route(
+        f"{_JOB}/tasks/{{task}}/files", "/api/accounts/demo/jobs/none/tasks/none/files", READERS, 404
+    ),
+    "get_task_file": Route(
+        f"{_JOB}/tasks/{{task}}/files/{{*path}}", "/api/accounts/demo/jobs/none/tasks/none/files/a/b", READERS, 404
+    ),
     "get_task": Route(f"{_JOB}/tasks/{{task}}", "/api/accounts/demo/jobs/none/tasks/none", READERS, 404),
     "get_timeline": Route(f"{_JOB}/timeline", "/api/accounts/demo/jobs/none/timeline", READERS, 404),
     "list_job_schedules": Route(f"{_ACCOUNT}/jobschedules", "/api/accounts/demo/jobschedules", READERS),
@@ -112,6 +118,12 @@ ROUTES = {
     "get_pool_agent": Route(f"{_POOL}/agent", "/api/accounts/demo/pools/none/agent", READERS, 404),
     "list_agent_nodes": Route(f"{_POOL}/agent/nodes", "/api/accounts/demo/pools/none/agent/nodes", READERS, 404),
     "get_node_states": Route(f"{_POOL}/nodestates", "/api/accounts/demo/pools/none/nodestates", READERS, 404),
+    "list_node_files": Route(
+        f"{_POOL}/nodes/{{node}}/files", "/api/accounts/demo/pools/none/nodes/n!/files", READERS, 404
+    ),
+    "get_node_file": Route(
+        f"{_POOL}/nodes/{{node}}/files/{{*path}}", "/api/accounts/demo/pools/none/nodes/n!/files/a/b", READERS, 404
+    ),
     "get_node": Route(f"{_POOL}/nodes/{{node}}", "/api/accounts/demo/pools/none/nodes/none", READERS, 404),
     "get_node_telemetry": Route(
         f"{_POOL}/nodes/{{node}}/telemetry", "/api/accounts/demo/pools/none/nodes/none/telemetry", READERS, 404
@@ -152,6 +164,7 @@ DASHBOARD_POLICY = (
 
 
 _MISSING = {
+    "{node}/files": "NodeNotFound",
     "/polls/": "PollNotFound",
     "/pools/": "PoolNotFound",
     "/jobs/": "JobNotFound",

@@ -60,7 +60,8 @@ class Ids:
     budget: str
 
     def in_path(self, path: str) -> str:
-        return path.format(**{name: getattr(self, name) for name in self.__slots__})
+        file = "stdout.txt" if "/tasks/" in path else f"workitems/{self.job}/job-1/{self.task}/stdout.txt"
+        return path.format(**{name: getattr(self, name) for name in self.__slots__}, **{"*path": file})
 
 
 def settings(azurite: StorageAddresses, batch: str) -> dict[str, str]:

@@ -370,6 +370,7 @@ async def test_no_parameter_of_any_route_may_be_empty(staged: World) -> None:
         "pool": "small",
         "task": "good-0",
         "node": "x",
+        "path": "x",
         "schedule": "x",
         "poll": "x",
         "budget": "x",

@@ -89,6 +89,7 @@ EVERYTHING: Mapping[str, Any] = {
     "retirements": json.dumps([OWN_RETIREMENT]),
     "priceSource": "retail",
     "readQuotas": "off",
+    "fileReaders": "nobody",
     "costLabels": "team, cost center",
     "priceCurrency": "EUR",
     "priceFile": json.dumps([OWN_PRICE]),
