@@ -53,6 +53,7 @@ ENDPOINTS = (
     Endpoint("files.task_files", "get_task_file", "GET", f"{JOB}/tasks/{{task}}/files/{{*path}}"),
     Endpoint("jobs.timeline", "get_timeline", "GET", f"{JOB}/timeline"),
     Endpoint("jobs.failures", "list_failures", "GET", f"{JOB}/failures"),
+    Endpoint("jobs.comparison", "get_job_comparison", "GET", f"{JOB}/comparison"),
     Endpoint("jobs.explanation", "explain_job", "GET", f"{JOB}/explanation"),
     Endpoint("pools.pools", "list_pools", "GET", f"{ACCOUNT}/pools"),
     Endpoint("pools.pools", "get_pool", "GET", POOL),

@@ -64,6 +64,7 @@ from shared.services.quotas.quota_reader import QuotaReader
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.live_tasks import LiveTasks
 from shared.services.tasks.node_sharing import NodeSharingService
+from shared.services.tasks.task_comparisons import TaskComparisons
 from shared.services.tasks.task_queries import TaskQueries
 from shared.services.tasks.timelines import Timelines
 from shared.services.telemetry.pool_telemetry import PoolTelemetryQueries
@@ -86,6 +87,7 @@ class Services:
     live_tasks: LiveTasks
     files: FileReader
     timelines: Timelines
+    comparisons: TaskComparisons
     explanations: Explanations
     dependencies: DependencySnapshots
     waiting_jobs: WaitingJobs
@@ -186,6 +188,7 @@ async def open_services(settings: Settings) -> Services:
         live_tasks=LiveTasks(sources, queries, tasks, registry),
         files=FileReader(sources, queries, tasks, registry),
         timelines=Timelines(queries, walk),
+        comparisons=TaskComparisons(queries, walk, stores.nodes, parts.ingestion.attempts),
         explanations=explaining(),
         dependencies=DependencySnapshots(sources, queries, tasks, stores.dependencies, live=brief, budgets=budgets),
         waiting_jobs=WaitingJobs(registry, stores, sources, explaining, budgets, retention),

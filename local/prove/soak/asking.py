@@ -36,7 +36,7 @@ _ROUTES = (
     "accounts/{a}/rejects?maxpagesize=50", "accounts/{a}/monitoring", "accounts/{a}/prices", "accounts/{a}/cost",
     "accounts/{a}/quotas",
     "accounts/{a}/cost/summary", "accounts/{a}/cost/waste", "accounts/{a}/budgets", "accounts/{a}/jobs/{j}/cost",
-    "accounts/{a}/jobs/{j}/efficiency", "accounts/{a}/jobs/{j}/whatif?slots=2",
+    "accounts/{a}/jobs/{j}/efficiency", "accounts/{a}/jobs/{j}/whatif?slots=2", "accounts/{a}/jobs/{j}/comparison",
     "accounts/{a}/pools/{p}/whatif?formula=$TargetDedicatedNodes=3;",
     "accounts/{a}/efficiency",
     "retirements", "metrics", "openapi.json", "",

@@ -1,6 +1,6 @@
 """Compares a job's failed tasks with those that succeeded, and returns what sets them apart.
 
-One cause after the other: the group that tells outcomes apart best is the first, then the tasks outside it are compared
+One cause after the other: the group that separates outcomes best is the first, then the tasks outside it are compared
 again. So a cause is named once, and a second one isn't hidden by the first.
 """
 

@@ -9,7 +9,7 @@ from shared.domain.contrasts.statistics import Tally, difference_bounds
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A group of tasks of which more failed than of the others: those with a value, or within bounds.
+    """A group of tasks that failed more often than the others: those with a value, or within bounds.
 
     `low` and `high` are included, None without a bound; a single value stands in both. `p_value` is corrected for all
     groups that were compared. `alike` are groups of the same tasks by other attributes.

@@ -48,7 +48,7 @@ class ContrastGroup:
 
     @property
     def score(self) -> float:
-        """How well the group tells outcomes apart, less what choosing it from so many gains by chance."""
+        """How well the group separates outcomes, less what choosing it from so many gains by chance."""
         return self.tally.gain - self.freedom
 
 

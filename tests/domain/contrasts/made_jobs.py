@@ -156,7 +156,7 @@ def made_tasks(dice: Draws, work: Workload) -> tuple[list[MadeTask], Fleet]:
 
 @dataclass(slots=True)
 class MadeJob:
-    """A finished job; `expected` are the attributes any of which is right as the first, empty for none."""
+    """A finished job; any attribute of `expected` is right as the first; it is empty for none."""
 
     tasks: list[Task]
     nodes: dict[tuple[str, str], NodeTraits]

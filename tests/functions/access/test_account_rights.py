@@ -47,6 +47,7 @@ CASES = {
     "get_task_file": [f"{_JOB}/tasks/{{task}}/files/{{*path}}"],
     "get_timeline": [f"{_JOB}/timeline"],
     "list_failures": [f"{_JOB}/failures"],
+    "get_job_comparison": [f"{_JOB}/comparison", f"{_JOB}/comparison?format=csv"],
     "explain_job": [f"{_JOB}/explanation"],
     "list_pools": [f"{_ACCOUNT}/pools", f"{_ACCOUNT}/pools?format=csv"],
     "get_pool": [_POOL],

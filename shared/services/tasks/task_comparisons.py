@@ -1,0 +1,107 @@
+"""Compares a job's failed tasks with those that succeeded, from cached tasks, stored nodes and measured runs.
+
+No request goes to Batch. Of a large job a sample is compared, in a thread, as it takes seconds of CPU.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from shared.domain.contrasts.attributes import NodeTraits, RunFigures
+from shared.domain.contrasts.comparison import compare_tasks
+from shared.domain.contrasts.contrast import TaskComparison
+from shared.domain.contrasts.node_outcomes import failing_nodes, node_outcomes
+from shared.domain.contrasts.rules.failing_nodes import failing_node_findings
+from shared.domain.contrasts.sampling import TaskSample
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.findings.finding import Finding
+from shared.domain.reports.reports import JobReport
+from shared.domain.tasks.tasks import Task, TaskCounts
+from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
+from shared.services.queries.queries import Queries
+from shared.services.tasks.leaf_reader import LeafReader
+from shared.stores.pools.nodes import NodeStore
+from shared.stores.telemetry.measured_attempts import MeasuredAttemptStore
+
+_CLOCKS_DIFFER = timedelta(minutes=1)  # a node's from Batch's
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonReport:
+    """A job's comparison as of its counts, None before its first read, and findings on nodes whose tasks fail."""
+
+    report: JobReport
+    as_of: datetime | None
+    counts: TaskCounts
+    comparison: TaskComparison
+    findings: Sequence[Finding] = ()
+
+
+class TaskComparisons:
+    def __init__(self, queries: Queries, walk: LeafReader, nodes: NodeStore, attempts: MeasuredAttemptStore) -> None:
+        self._queries = queries
+        self._walk = walk
+        self._nodes = nodes
+        self._attempts = attempts
+
+    async def of_job(self, account_id: str, job_id: str) -> ComparisonReport:
+        """Returns a job's comparison. Raises NotFoundError, CacheConflictError, StorageError."""
+        report = await self._queries.job(account_id, job_id)
+        snapshot = report.job.snapshot
+        counts = snapshot.counts if snapshot else TaskCounts()
+        tasks = await self._tasks(report, counts) if counts.failed else []
+        is_compared = bool(tasks) and counts.succeeded > 0
+        traits = await self._traits(report.account.key, tasks) if is_compared else {}
+        figures = await self._figures(report, tasks) if is_compared else {}
+        comparison, findings = await asyncio.to_thread(_compared, report.job.key, tasks, traits, figures)
+        return ComparisonReport(report, snapshot.as_of if snapshot else None, counts, comparison, findings)
+
+    async def _tasks(self, report: JobReport, counts: TaskCounts) -> list[Task]:
+        sample, found = TaskSample.of(counts), list[Task]()
+        slices = self._walk.slices(
+            report.account.id, report.job.facts.id, wanted=lambda counts, _: counts.succeeded + counts.failed > 0
+        )
+        async with aclosing(slices):
+            async for part in slices:
+                found += sample.tasks(part.leaf, part.places)
+        return found
+
+    async def _traits(self, account_key: str, tasks: Sequence[Task]) -> dict[tuple[str, str], NodeTraits]:
+        """Returns what is stored of the nodes that ran tasks; nodes that are gone have none."""
+        found = dict[tuple[str, str], NodeTraits]()
+        places = {task.node for task in tasks if task.node[1]}
+        for pool in sorted({place[0] for place in places}):
+            stored = (await self._nodes.read(account_key, key_of(pool))).nodes
+            for place in places:
+                node = stored.get(key_of(place[1])) if place[0] == pool else None
+                if node:
+                    found[place] = NodeTraits(node.vm_size, node.dedicated, agent=node.agent)
+        return found
+
+    async def _figures(self, report: JobReport, tasks: Sequence[Task]) -> dict[str, RunFigures]:
+        """Returns the figures of the latest runs, by task key."""
+        since = max(to_milliseconds(report.job.facts.creation_time - _CLOCKS_DIFFER) // 1000, 0)
+        runs = await self._attempts.load_runs(report.account.key, report.job.key, since)
+        starts = {key_of(task.id): task.start // 1000 for task in tasks} if runs else {}
+        latest = dict[str, MeasuredAttempt]()
+        for run in sorted(runs, key=lambda one: one.start):
+            latest[key_of(run.task)] = run
+        allowed = _CLOCKS_DIFFER.total_seconds()
+        return {
+            key: RunFigures(run.memory_peak, run.gpus, run.gpu_memory_peak, run.vm_size)
+            for key, run in latest.items()
+            if key in starts and abs(run.start - starts[key]) <= allowed
+        }
+
+
+def _compared(
+    job_key: str,
+    tasks: Sequence[Task],
+    traits: Mapping[tuple[str, str], NodeTraits],
+    figures: Mapping[str, RunFigures],
+) -> tuple[TaskComparison, list[Finding]]:
+    nodes = failing_nodes(node_outcomes(job_key, tasks))
+    return compare_tasks(tasks, traits, figures), list(failing_node_findings(nodes))
