@@ -34,6 +34,7 @@ from shared.services.efficiency.node_figures import NodeFigureReader
 from shared.services.efficiency.pool_what_if import PoolWhatIfQueries
 from shared.services.efficiency.replay_evidence import ReplayEvidence
 from shared.services.efficiency.scaling_evidence import ScalingEvidence
+from shared.services.efficiency.task_limits import TaskLimitReader
 from shared.services.efficiency.what_if_queries import WhatIfQueries
 from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
@@ -178,7 +179,8 @@ async def open_services(settings: Settings) -> Services:
         minutes=settings.telemetry_retention,
         hours=settings.telemetry_hour_retention,
     )
-    contexts = JobContextReader(events, NodeFigureReader(pools, parts.ingestion.pool_telemetry))
+    nodes, limits = NodeFigureReader(pools, parts.ingestion.pool_telemetry), TaskLimitReader(sources, registry)
+    contexts = JobContextReader(events, nodes, limits)
     efficiency = EfficiencyQueries(costs, tasks, stores.pools, parts.ingestion.attempts, contexts)
     digests = EfficiencyDigests(queries, efficiency, price_queries, stores.jobs, records, parts.ingestion.day_use)
     return Services(

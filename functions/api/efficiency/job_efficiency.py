@@ -17,6 +17,7 @@ from functions.http.parameters import Format
 from shared.domain.efficiency.distributions import Distribution, Extreme
 from shared.domain.efficiency.evidence import THOUSAND
 from shared.domain.efficiency.exit_groups import ExitKey, RunResult
+from shared.domain.efficiency.job_context import TaskLimit
 from shared.domain.efficiency.offers import SlotOffer
 from shared.domain.efficiency.task_groups import FIGURES, Figure, GroupKey, TaskGroup
 from shared.domain.efficiency.used_shares import UsedShares
@@ -104,6 +105,14 @@ class UsedSharesAnswer(Answer):
     gpu: float | None
 
 
+class TaskLimitAnswer(Answer):
+    """The time limit (maxWallClockTime) that `tasks` have in Batch, null without one, or why it isn't known."""
+
+    tasks: list[str]
+    max_wall_clock_seconds: float | None
+    reason: str | None
+
+
 class EfficiencyLine(Answer):
     """The table columns."""
 
@@ -130,7 +139,8 @@ class EfficiencyAnswer(Answer):
     `runs` of tasks were measured by the node agent until `asOf`, null without any; `completedTasks` is null before the
     job's first read. Each task requires `requiredSlots` of `slotsPerNode`; null where they differ or the pool is
     unknown, which `reason` says. `cost` is the money for what the job's tasks held, null where it has no price.
-    Findings rest on `enoughRuns` of a VM size, or on `enoughOfAll` if these are all tasks of the job.
+    `taskLimit` is null of too few runs. Findings rest on `enoughRuns` of a VM size, or on `enoughOfAll` if these are
+    all tasks of the job.
     """
 
     account: str
@@ -145,6 +155,7 @@ class EfficiencyAnswer(Answer):
     currency: str
     cost: Decimal | None
     used_shares: UsedSharesAnswer
+    task_limit: TaskLimitAnswer | None
     groups: list[TaskGroupAnswer]
     findings: list[EfficiencyFindingAnswer]
     reason: str | None
@@ -177,8 +188,18 @@ def _answer(found: EfficiencyReport) -> EfficiencyAnswer:
         currency=found.currency,
         cost=None if found.cost is None else rounded(found.cost),
         used_shares=used_shares_answer(found.shares, enough=found.is_enough(found.runs)),
+        task_limit=_task_limit(found.task_limit) if found.task_limit else None,
         groups=list(_groups(found)),
         findings=list(map(_finding, found.findings)),
+        reason=found.reason,
+    )
+
+
+def _task_limit(found: TaskLimit) -> TaskLimitAnswer:
+    limit = found.limit
+    return TaskLimitAnswer(
+        tasks=list(found.tasks),
+        max_wall_clock_seconds=None if limit is None else limit.total_seconds(),
         reason=found.reason,
     )
 

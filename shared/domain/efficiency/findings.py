@@ -14,6 +14,7 @@ from shared.domain.efficiency.rules.spot_loses_work import spot_loses_work
 from shared.domain.efficiency.rules.spot_suffices import spot_suffices
 from shared.domain.efficiency.rules.start_up_exceeds_work import start_up_exceeds_work
 from shared.domain.efficiency.rules.stolen_time import stolen_time
+from shared.domain.efficiency.rules.task_time_limit_too_long import task_time_limit_too_long
 from shared.domain.efficiency.rules.time_limit_too_long import time_limit_too_long
 from shared.domain.efficiency.rules.waits_for_disk import waits_for_disk
 from shared.domain.efficiency.rules.waits_for_network import waits_for_network
@@ -35,7 +36,7 @@ _RULES: tuple[tuple[Rule, ...], ...] = (
     (stolen_time,),
     (start_up_exceeds_work,),
     (spot_loses_work, spot_suffices),
-    (time_limit_too_long,),
+    (time_limit_too_long, task_time_limit_too_long),
 )
 """Rules by remedy: those of the first line are about another number of slots or another VM size."""
 

@@ -16,6 +16,18 @@ class TimeLimit(NamedTuple):
     took: timedelta
 
 
+class TaskLimit(NamedTuple):
+    """The limit (maxWallClockTime) of tasks, looked up for some of them, and that of their job; None without one.
+
+    `reason` is a sentence why that of the tasks isn't known, None where it is.
+    """
+
+    tasks: tuple[str, ...]
+    limit: timedelta | None = None
+    job: timedelta | None = None
+    reason: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Kills:
     """Tasks whose processes the kernel killed for lack of memory; `is_limit`: each reached its container's limit."""
@@ -67,6 +79,7 @@ class JobContext:
     """Facts about a job that its runs don't show."""
 
     time_limit: TimeLimit | None = None
+    task_limit: TaskLimit | None = None
     kills: Kills | None = None
     start_ups: StartUpTime | None = None
     dedicated: NodeKindUse = field(default_factory=NodeKindUse)

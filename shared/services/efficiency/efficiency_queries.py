@@ -16,7 +16,7 @@ from shared.domain.cost.job_costs import held_amount
 from shared.domain.efficiency.evidence import EfficiencyEvidence, is_enough
 from shared.domain.efficiency.exit_groups import MAX_RUNS, ExitGroups, exit_groups
 from shared.domain.efficiency.findings import efficiency_findings
-from shared.domain.efficiency.job_context import JobContext
+from shared.domain.efficiency.job_context import JobContext, TaskLimit
 from shared.domain.efficiency.offers import SlotOffer, advised_nodes, node_offer
 from shared.domain.efficiency.task_groups import Figure, TaskGroup, TaskGroups, by_vm_size
 from shared.domain.efficiency.used_shares import UsedShares, used_shares
@@ -58,7 +58,8 @@ class EfficiencyReport:
 
     `as_of` is the last end of a run. `required` are the slots of each task, None where they differ. `reason` is a
     sentence why there are no offers, or no groups. `cost` is the money for what the job's tasks held, in `currency`.
-    `exits` are the same runs by exit, None where they weren't grouped so; `days` are their groups by day since 1970.
+    `task_limit` is None where it wasn't looked up, as of too few runs. `exits` are the same runs by exit, None where
+    they weren't grouped so; `days` are their groups by day since 1970.
     """
 
     report: JobReport
@@ -73,6 +74,7 @@ class EfficiencyReport:
     reason: str | None = None
     exits: ExitGroups | None = None
     days: Mapping[int, TaskGroups] = field(default_factory=dict)
+    task_limit: TaskLimit | None = None
 
     @property
     def shares(self) -> UsedShares:
@@ -189,7 +191,7 @@ class EfficiencyQueries:
             found = replace(found, offers=_with_memory(offers, context.nodes.memory))
         findings = [one for each in _evidence(found, hourly, context) for one in efficiency_findings(each)]
         findings.sort(key=lambda one: -(one.amount.number if one.amount else 0))
-        return replace(found, findings=findings)
+        return replace(found, findings=findings, task_limit=context.task_limit)
 
     async def _context(
         self, found: EfficiencyReport, runs: Sequence[EfficiencyEvidence], costs: JobCostReport | None
@@ -200,7 +202,8 @@ class EfficiencyQueries:
         if most not in cores or not found.as_of:
             return JobContext()
         if costs:
-            return await self._contexts.context(costs, found.as_of, cores[most])
+            (examples,) = (_longest_and_shortest(each) for each in runs if each.offer.node.vm_size == most)
+            return await self._contexts.context(costs, found.as_of, cores[most], examples)
         if not any(map(efficiency_findings, runs)):
             return JobContext()
         with_nodes = any(each.may_wait or each.offer.gpus for each in runs)
@@ -251,6 +254,12 @@ def _with_memory(offers: Mapping[str, SlotOffer], memory: float | None) -> dict[
 def _since(report: JobReport) -> int:
     """Returns the first second since 1970 of a job's runs."""
     return max(to_milliseconds(report.job.facts.creation_time - _CLOCKS_DIFFER) // 1000, 0)
+
+
+def _longest_and_shortest(runs: EfficiencyEvidence) -> tuple[str, ...]:
+    """Returns the tasks with the longest and the shortest run; none of fewer runs than are enough."""
+    durations = runs.enough("duration")
+    return tuple(dict.fromkeys((durations.highest.task, durations.lowest.task))) if durations else ()
 
 
 def _run_time(group: TaskGroup) -> int:

@@ -1,11 +1,18 @@
 """Reads what is known of a job beside its measured runs: its limit, kills, start-ups, and figures of its nodes."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from shared.domain.core.keys import key_of
 from shared.domain.cost.job_node_use import NodeKindTime
-from shared.domain.efficiency.job_context import JobContext, Kills, NodeKindUse, StartUpTime, TimeLimit
+from shared.domain.efficiency.job_context import (
+    JobContext,
+    Kills,
+    NodeKindUse,
+    StartUpTime,
+    TimeLimit,
+)
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter, Position
 from shared.domain.events.node_events import OOM_KILL
@@ -13,6 +20,7 @@ from shared.domain.jobs.jobs import COMPLETED, JobFacts
 from shared.domain.reports.reports import JobReport
 from shared.services.cost.cost_queries import JobCostReport
 from shared.services.efficiency.node_figures import NodeFigureReader
+from shared.services.efficiency.task_limits import TaskLimitReader
 from shared.services.events.event_queries import EventQueries
 
 _MAX_KILLS, _MAX_PAGES = 1_000, 5
@@ -20,18 +28,24 @@ _TIMED_OUT = "maxwallclocktimeexpiry"
 
 
 class JobContextReader:
-    def __init__(self, events: EventQueries, nodes: NodeFigureReader) -> None:
+    def __init__(self, events: EventQueries, nodes: NodeFigureReader, limits: TaskLimitReader) -> None:
         self._events = events
         self._nodes = nodes
+        self._limits = limits
 
-    async def context(self, cost: JobCostReport, last_end: datetime, cores: int | None) -> JobContext:
+    async def context(
+        self, cost: JobCostReport, last_end: datetime, cores: int | None, examples: Sequence[str] = ()
+    ) -> JobContext:
         """Returns the context of a job whose last measured run ended then, on nodes of so many vCPUs.
+
+        The time limit of tasks is that of `examples`.
 
         Raises NotFoundError, StorageError.
         """
         use, found = cost.use, await self.without_costs(cost.report, last_end, cores)
         return replace(
             found,
+            task_limit=await self._limits.limit(cost.report, examples) if examples else None,
             start_ups=StartUpTime(use.starting, use.held) if use.held else None,
             dedicated=_kind_use(use.dedicated),
             spot=_kind_use(use.spot),

@@ -19,6 +19,11 @@ from shared.stores.batch.batch import BatchAccount
 _TASK_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
+def is_task_id(text: str) -> bool:
+    """Returns whether a text from outside is a valid id of a task, so that it may be part of a URL."""
+    return _TASK_ID.fullmatch(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class LiveTasks:
     """Reads single tasks from Batch; `sources` are keyed by account id."""
@@ -34,7 +39,7 @@ class LiveTasks:
         report = await self.queries.job(account_id, job_id)
         job = report.job.facts.id
         missing = NotFoundError("task", task_id, f" in the job '{job}'{', which was deleted' * report.job.deleted}")
-        if report.job.deleted or not _TASK_ID.fullmatch(task_id):
+        if report.job.deleted or not is_task_id(task_id):
             raise missing
         await self.registry.require_polling_allowed(source.account)
         try:

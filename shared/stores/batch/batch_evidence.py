@@ -2,10 +2,11 @@
 
 from collections import Counter
 from contextlib import aclosing
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from azure.batch.models import BatchJob
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
 from msgspec.json import Decoder
 
 from shared.domain.core.keys import key_of
@@ -20,7 +21,7 @@ from shared.stores.batch.batch import NO_JOB, NO_TASK, BatchAccount
 from shared.stores.batch.batch_addresses import PAGE, job_url, query_of, task_url
 from shared.stores.batch.batch_lists import BatchLists
 from shared.stores.batch.batch_pool_rows import ErrorRow, time_of
-from shared.stores.batch.batch_rows import JOB_FIELDS, NONSENSE, Rows, job_of
+from shared.stores.batch.batch_rows import JOB_FIELDS, NO_LIMIT, NONSENSE, Rows, job_of
 
 MAX_WAITING = PAGE
 _MAX_PAGES = 3  # filtered pages may be short, or empty
@@ -56,6 +57,7 @@ class _Run(Struct, rename="camel"):
 
 class _Constraints(Struct, rename="camel"):
     max_task_retry_count: int | None = None
+    max_wall_clock_time: str | None = None
 
 
 class _Bounded(Struct):
@@ -116,9 +118,21 @@ class BatchEvidence(BatchLists):
 
     async def fetch_is_endless(self, job_id: str, task_id: str) -> bool:
         """Returns whether a task may be retried without limit (maxTaskRetryCount -1). Raises BatchError."""
+        return (await self._fetch_constraints(job_id, task_id)).max_task_retry_count == -1
+
+    async def fetch_time_limit(self, job_id: str, task_id: str) -> timedelta | None:
+        """Returns a task's maxWallClockTime, None without one. Raises BatchMissingError, BatchError."""
+        text = (await self._fetch_constraints(job_id, task_id)).max_wall_clock_time
+        try:
+            limit = convert(text, timedelta | None)
+        except ValidationError as error:  # months and years, as of no known task
+            raise BatchAnswerError(f"{self.account.endpoint} sent a time limit that makes no sense.") from error
+        return limit if limit is not None and limit < NO_LIMIT else None
+
+    async def _fetch_constraints(self, job_id: str, task_id: str) -> _Constraints:
         url = f"{task_url(job_id, task_id)}?{query_of(('id', 'constraints'), page=False)}"
-        found = await self.one(url, f"get the constraints of the task '{task_id}' of '{job_id}'", _BOUNDED.decode)
-        return found.constraints is not None and found.constraints.max_task_retry_count == -1
+        intent, missing = f"get the constraints of the task '{task_id}' of '{job_id}'", NO_TASK + NO_JOB
+        return (await self.one(url, intent, _BOUNDED.decode, missing=missing)).constraints or _Constraints()
 
     async def fetch_waiting(self, job_id: str) -> tuple[list[WaitingTask], bool]:
         """Returns the first MAX_WAITING waiting tasks with their dependencies, and whether these are all.

@@ -23,7 +23,7 @@ TASK_FIELDS = ("id", "state", "stateTransitionTime", "creationTime", "executionI
 _STATE = {state: number for number, state in enumerate(STATES)}
 _RESULT = {result: number for number, result in enumerate(RESULTS)}
 _NOWHERE = ("", "")
-_NO_LIMIT = timedelta(days=3650)  # without a limit the service sends one of 29,000 years
+NO_LIMIT = timedelta(days=3650)  # without a limit the service sends one of 29,000 years
 
 
 class _Failure(Struct, rename="camel", gc=False):
@@ -150,7 +150,7 @@ def _rules_of(job: BatchJob) -> JobRules:
     most, limit = job.max_parallel_tasks, job.constraints.max_wall_clock_time if job.constraints else None
     return JobRules(
         max_parallel_tasks=most if most is not None and most >= 0 else None,
-        max_wall_clock_time=limit if isinstance(limit, timedelta) and limit < _NO_LIMIT else None,
+        max_wall_clock_time=limit if isinstance(limit, timedelta) and limit < NO_LIMIT else None,
         uses_task_dependencies=bool(job.uses_task_dependencies),
         allows_preemption=bool(job.allow_task_preemption),
     )

@@ -21,6 +21,7 @@ from shared.domain.efficiency.job_context import (
     NodeFigures,
     NodeKindUse,
     StartUpTime,
+    TaskLimit,
     TimeLimit,
 )
 from shared.domain.efficiency.offers import GIB, node_offer
@@ -216,6 +217,30 @@ def large_size(dice: Dice) -> EfficiencyEvidence:
     return made(dice, dice.choice(("standard_d8s_v5", "standard_d16ads_v5")), 1, Shape((0.3, 0.42), (0.42, 0.75)))
 
 
+def sound_with_task_limit(dice: Dice) -> EfficiencyEvidence:
+    """A limit of tasks, or the job's own, that ends a task that hangs in time; or none at all."""
+    found = made(dice, dice.choice(_GENERAL), 2)
+    longest = timedelta(milliseconds=found.group.figures["duration"].highest.value)
+    short, long = longest * dice.uniform(1.2, 9), longest * dice.uniform(20, 300) + timedelta(hours=2)
+    limits = ((short, None), (short, long), (long, short), (None, short), (None, None))
+    task = TaskLimit(("a", "b"), *dice.choice(limits))
+    job = TimeLimit(long * 20, long / 2) if task.limit == short else None
+    return replace(found, context=JobContext(time_limit=job, task_limit=task))
+
+
+def much_time_of_tasks(dice: Dice) -> EfficiencyEvidence:
+    """Tasks that may run for many times as long as the longest did, in a job whose own limit suits it, or without."""
+    found = made(dice, dice.choice(_GENERAL), 2)
+    longest = timedelta(milliseconds=found.group.figures["duration"].highest.value)
+    limit, took = (
+        longest * dice.uniform(12, 200) + timedelta(hours=1),
+        longest * dice.uniform(20, 40) + timedelta(hours=1),
+    )
+    job = dice.choice((None, took * 3))
+    of_job = TimeLimit(job, took) if job else None
+    return replace(found, context=JobContext(time_limit=of_job, task_limit=TaskLimit(("a", "b"), limit, job)))
+
+
 def much_time(dice: Dice) -> EfficiencyEvidence:
     took = timedelta(hours=dice.uniform(0.2, 10))
     limit = took * dice.uniform(12, 200) + timedelta(hours=1)
@@ -260,6 +285,7 @@ PLANTS: Mapping[Plant, str | None] = {
     sound_with_many_slots: None,
     sound_between_sizes: None,
     sound_with_limit: None,
+    sound_with_task_limit: None,
     sound_on_new_nodes: None,
     sound_on_spot_nodes: None,
     sound_on_healthy_nodes: None,
@@ -276,6 +302,7 @@ PLANTS: Mapping[Plant, str | None] = {
     greedy: "slotsTooMany",
     large_size: "otherSize",
     much_time: "timeLimitTooLong",
+    much_time_of_tasks: "taskTimeLimitTooLong",
     slow_start: "startUpExceedsWork",
     preempted: "spotLosesWork",
     dedicated: "spotSuffices",

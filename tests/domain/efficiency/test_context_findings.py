@@ -14,6 +14,7 @@ from shared.domain.efficiency.job_context import (
     NodeFigures,
     NodeKindUse,
     StartUpTime,
+    TaskLimit,
     TimeLimit,
 )
 from shared.domain.findings.finding import Finding
@@ -75,6 +76,34 @@ def test_a_time_limit_of_ten_times_what_the_job_took_is_too_long() -> None:
 
 def replace_limit(limit: TimeLimit, *, hours: int) -> TimeLimit:
     return limit._replace(limit=timedelta(hours=hours))
+
+
+def test_a_time_limit_of_tasks_of_ten_times_the_longest_run_is_too_long() -> None:
+    known = TaskLimit(("task-0001", "task-0000"), timedelta(days=7))
+    one = only(JobContext(task_limit=known))
+    assert (one.rule, one.title) == ("taskTimeLimitTooLong", "The time limit of tasks is far too long")
+    assert one.sentence == (
+        "A task may run for 7 days; 95 % of 40 runs ended within 60 minutes, and all within 60 minutes. A task that"
+        " hangs would hold its slots until the limit."
+    )
+    assert one.advice == "Set maxWallClockTime of the tasks to 2 hours."
+    assert (one.evidence["taskTimeLimit"], one.evidence["exampleTasks"]) == (known.limit, known.tasks)
+    for limit in (timedelta(hours=9), None):
+        assert codes(JobContext(task_limit=known._replace(limit=limit))) == []
+    assert codes(JobContext(task_limit=known._replace(reason="Unknown."))) == []
+    assert codes(JobContext(task_limit=known), SOUND[:4]) == []
+
+
+def test_a_limit_that_ends_hanging_tasks_in_time_suffices_beside_one_that_is_too_long() -> None:
+    week, hours = timedelta(days=7), timedelta(hours=3)
+    job = TimeLimit(week, hours)
+    assert codes(JobContext(time_limit=job, task_limit=TaskLimit((), hours, week))) == []
+    assert codes(JobContext(task_limit=TaskLimit((), week, hours))) == []
+    assert codes(JobContext(time_limit=job, task_limit=TaskLimit((), week, week))) == ["timeLimitTooLong"]
+    assert codes(JobContext(time_limit=job, task_limit=TaskLimit((), None, week))) == ["timeLimitTooLong"]
+    assert codes(JobContext(time_limit=TimeLimit(week, week / 2), task_limit=TaskLimit((), week, week))) == [
+        "taskTimeLimitTooLong"
+    ]
 
 
 def test_start_ups_of_more_node_time_than_all_runs_are_named() -> None:

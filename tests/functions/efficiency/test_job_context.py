@@ -9,11 +9,14 @@ from azure.storage.blob.aio import ContainerClient
 
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
-from tests.functions.efficiency.measured_world import TASKS, polled_tasks, staged, started, written
+from tests.functions.efficiency.measured_world import TASKS, polled_tasks, record, staged, started, written
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 MEBI = 1 << 20
 ENDED: Any = {"terminateReason": "done"}
+LONG, SHORT = timedelta(days=3), timedelta(hours=1)
+LIMITS = {"loose": (LONG, LONG), "tight": (SHORT, SHORT), "mixed": (LONG, None)}
+"""The limit of the first task of a job, and of its others."""
 
 
 async def findings(world: World, job: str) -> dict[str, Any]:
@@ -116,6 +119,53 @@ async def test_the_time_limit_of_a_completed_job_is_compared_with_the_time_that_
     assert (evidence["maxWallClockTime"], evidence["longestRun"]) == (7 * 86_400, 300)
     assert 3600 <= evidence["jobTime"] < 4000
     assert await findings(world, "bounded") == {}
+
+
+async def _stage_limits(world: World, container: ContainerClient) -> None:
+    """Runs jobs whose first task has one limit and whose others have another; the first has the shortest run."""
+    await world.poll()
+    world.advance(9 * 86_400)
+    await add_pool(world.batch, nodes=4, size="standard_d4s_v5", slots=1)
+    for job, (own, usual) in LIMITS.items():
+        await add_job(world.batch, job)
+        for number in range(TASKS):
+            limit = usual if number else own
+            constraints = models.BatchTaskConstraints(max_wall_clock_time=limit) if limit else None
+            name = f"frame-{number:02}"
+            options = models.BatchTaskCreateOptions(id=name, command_line="sleep 300", constraints=constraints)
+            await world.batch.create_task(job, options)
+    world.advance(9000)
+    for job in LIMITS:
+        first, *others = await polled_tasks(world, job)
+        line = record(job, first, cores=3.9, memory=12.0, seconds=290)
+
+        def of_first(own: list[dict[str, Any]], node: str = first["nodeId"], line: str = line) -> str:
+            return line if own[0]["nodeId"] == node else ""
+
+        await written(world, container, job, others, cores=3.9, memory=12.0, seconds=300, further=of_first)
+
+
+async def test_the_time_limit_of_tasks_is_looked_up_for_the_shortest_and_the_longest_run(
+    world: World, container: ContainerClient
+) -> None:
+    await _stage_limits(world, container)
+    before = world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"]
+    found = await findings(world, "loose")
+    assert list(found) == ["taskTimeLimitTooLong"]
+    assert found["taskTimeLimitTooLong"]["evidence"]["exampleTasks"] == ["frame-01", "frame-00"]
+    assert await findings(world, "tight") == await findings(world, "mixed") == {}
+    limits = {job: (await world.get(f"accounts/demo/jobs/{job}/efficiency")).body["taskLimit"] for job in LIMITS}
+    examples = ["frame-01", "frame-00"]
+    assert limits["loose"] == {"tasks": examples, "maxWallClockSeconds": 3 * 86_400.0, "reason": None}
+    assert limits["tight"] == {"tasks": examples, "maxWallClockSeconds": 3600.0, "reason": None}
+    assert limits["mixed"]["maxWallClockSeconds"] is None
+    assert limits["mixed"]["reason"] == "The time limit of tasks isn't the same for all that were looked up."
+    assert world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] - before == 2 * len(LIMITS)
+    await world.batch.begin_delete_job("loose")
+    world.advance(600)
+    await world.poll()
+    deleted = (await world.get("accounts/demo/jobs/loose/efficiency")).body
+    assert deleted["taskLimit"]["reason"] == "Tasks to look up the time limit of don't exist any more."
 
 
 async def test_nodes_that_start_for_longer_than_they_run_a_job_are_named(

@@ -10,6 +10,7 @@ from shared.services.efficiency.efficiency_digests import EfficiencyDigests
 from shared.services.efficiency.efficiency_queries import EfficiencyQueries
 from shared.services.efficiency.job_contexts import JobContextReader
 from shared.services.efficiency.node_figures import NodeFigureReader
+from shared.services.efficiency.task_limits import TaskLimitReader
 from shared.services.events.event_queries import EventQueries
 from shared.services.jobs.job_records import JobRecords
 from shared.services.prices.price_queries import PriceQueries
@@ -32,6 +33,7 @@ def digests_of(
     found = PriceQueries(registry, stores, prices)
     costs = CostQueries(registry, queries, usage, stores.usage_days, found, leaves=leaves)
     events = EventQueries(registry, ingestion, container=None, retention=timedelta(days=90))
-    contexts = JobContextReader(events, NodeFigureReader(pools, ingestion.pool_telemetry))
+    nodes, limits = NodeFigureReader(pools, ingestion.pool_telemetry), TaskLimitReader({}, registry)
+    contexts = JobContextReader(events, nodes, limits)
     efficiency = EfficiencyQueries(costs, TaskQueries(leaves), stores.pools, ingestion.attempts, contexts)
     return EfficiencyDigests(queries, efficiency, found, stores.jobs, records, ingestion.day_use)

@@ -3,23 +3,25 @@
 from datetime import timedelta
 
 from shared.domain.efficiency.evidence import EfficiencyEvidence
+from shared.domain.efficiency.limits import ends_in_time, sufficient_limit
 from shared.domain.efficiency.texts import span_text
 from shared.domain.findings.finding import Finding
-from shared.domain.findings.thresholds import LIMIT_HEADROOM, MIN_LIMIT_EXCESS, MIN_LIMIT_RATIO
-
-_ROUNDED = timedelta(minutes=10)
 
 
 def time_limit_too_long(e: EfficiencyEvidence) -> Finding | None:
-    """Returns the finding on a completed job whose maxWallClockTime is ten times the time that it took, or longer."""
+    """Returns the finding on a completed job whose maxWallClockTime is ten times the time that it took, or longer.
+
+    It says nothing where the tasks' own limit ends one that hangs in time.
+    """
     durations, known = e.enough("duration"), e.context.time_limit
     if durations is None or known is None:
         return None
     limit, took = known
-    if limit < took * MIN_LIMIT_RATIO or limit - took < MIN_LIMIT_EXCESS:
-        return None
     usual, longest = (timedelta(milliseconds=one) for one in (durations.quantile(95), durations.highest.value))
-    job, task = _rounded(took * LIMIT_HEADROOM), _rounded(longest * LIMIT_HEADROOM)
+    own = e.context.task_limit.limit if e.context.task_limit else None
+    if ends_in_time(limit, took) or (own is not None and ends_in_time(own, longest)):
+        return None
+    job, task = sufficient_limit(took), sufficient_limit(longest)
     return e.found(
         "timeLimitTooLong",
         title="The job's time limit is far too long",
@@ -36,8 +38,3 @@ def time_limit_too_long(e: EfficiencyEvidence) -> Finding | None:
             "sufficientTaskLimit": task,
         },
     )
-
-
-def _rounded(span: timedelta) -> timedelta:
-    """Returns the next whole ten minutes, ten at least."""
-    return max(-(-span // _ROUNDED), 1) * _ROUNDED

@@ -9,7 +9,7 @@ import { addressOfDetail } from "../../routing/routes.ts";
 import { ExternalText } from "../text/ExternalText.tsx";
 import type { Evidence, Finding } from "./model.ts";
 
-const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "freeSlotTime", "idleTime", "jobTime", "longestRun", "maxWallClockTime", "medianRun", "runTime", "startTime", "startUp", "startUpBefore", "startUpTime", "sufficientLimit", "sufficientTaskLimit", "usualRun"]);
+const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "freeSlotTime", "idleTime", "jobTime", "longestRun", "maxWallClockTime", "medianRun", "runTime", "startTime", "startUp", "startUpBefore", "startUpTime", "sufficientLimit", "sufficientTaskLimit", "taskTimeLimit", "usualRun"]);
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** Labels of evidence that its name in the API doesn't explain. */
 const LABELS = new Map([
@@ -80,6 +80,7 @@ const LABELS = new Map([
   ["sufficientSlots", "slots per node that suffice"],
   ["sufficientTaskLimit", "limit of tasks that suffices"],
   ["target", "target nodes"],
+  ["taskTimeLimit", "time limit of tasks"],
   ["tasksEndedPerMinute", "tasks ended per minute"],
   ["throttledShare", "share of CPU time at limits"],
   ["unsure", "undetermined tasks"],
