@@ -215,7 +215,8 @@ async def open_services(settings: Settings) -> Services:
             ScalingEvidence((queries, pools), walk, pool_histories, stores, price_queries),
         ),
         account_efficiency=AccountEfficiencyQueries(
-            registry, stores.usage_days, parts.ingestion.day_use, price_queries, settings.cost_labels
+            *(registry, stores.usage_days, parts.ingestion.day_use, stores.pools, price_queries),
+            labels=settings.cost_labels,
         ),
         schedules=schedules,
         registry=registry,

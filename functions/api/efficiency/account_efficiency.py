@@ -78,14 +78,20 @@ class EfficiencyGroupAnswer(Answer):
 
 
 class SavingAnswer(Answer):
-    """Advice on a job, what its tasks held in money, and what of that it would have saved; the code of the finding."""
+    """A finding's code and advice on a job or a pool, the other of which is null.
 
-    job: str
+    `heldAmount` is what the time that it concerns costs, `ownAmount` what of it the change would have saved by itself,
+    `amount` what of that is left beside the changes before it. `vmSize` is empty where it isn't about one.
+    """
+
+    job: str | None
+    pool: str | None
     code: str
     vm_size: str
     title: str
     advice: str
     held_amount: Decimal
+    own_amount: Decimal
     amount: Decimal
 
 
@@ -106,7 +112,7 @@ class EfficiencyGroupLine(SpanAnswer):
 class AccountEfficiencyAnswer(SpanAnswer):
     """Efficiency and waste of an account's jobs, the dearest groups first.
 
-    `savings` are the ten changes that would have saved most, at most one of each job. Usage and use are summed up every
+    `savings` are the ten changes that would have saved most; no money counts twice. Usage and use are summed up every
     hour: `asOf` is the time of the last usage, null without any. `missingDays` have no stored usage. `labels` are the
     names in COST_LABELS.
     """
@@ -178,12 +184,14 @@ def _answer(report: AccountEfficiencyReport, group_by: str) -> AccountEfficiency
         ],
         savings=[
             SavingAnswer(
-                job=one.job_id,
-                code=one.advice.rule,
-                vm_size=one.advice.vm_size,
-                title=one.advice.title,
-                advice=one.advice.advice,
-                held_amount=rounded(one.held),
+                job=one.scope.id if one.scope.kind == "job" else None,
+                pool=one.scope.id if one.scope.kind == "pool" else None,
+                code=one.code,
+                vm_size=one.vm_size,
+                title=one.title,
+                advice=one.advice,
+                held_amount=rounded(one.cost),
+                own_amount=rounded(one.own_amount),
                 amount=rounded(one.amount),
             )
             for one in report.savings

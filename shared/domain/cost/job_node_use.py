@@ -62,14 +62,14 @@ def job_node_use(days: Iterable[PricedDay], job_key: str) -> JobNodeUse:
             if line.job != job_key:
                 continue
             if line.cost_class in _HELD:
-                (dedicated if line.kind.dedicated else spot).add(line, _other_price(day, line))
+                (dedicated if line.kind.dedicated else spot).add(line, other_price(day, line.pool, line.kind))
             elif line.cost_class in _STARTING:
                 starting += line.time
     return JobNodeUse(dedicated, spot, starting)
 
 
-def _other_price(day: PricedDay, line: CostLine) -> Decimal | None:
-    """Returns the hourly price of a node of the same size and the other kind, None where it isn't known."""
-    other = NodeKind(line.kind.vm_size, not line.kind.dedicated)
-    price = day.prices.at(day.usage.pools[line.pool].price_key(other), day.since)
+def other_price(day: PricedDay, pool: str, kind: NodeKind) -> Decimal | None:
+    """Returns the hourly price of a pool's node of the same size and the other kind, None where it isn't known."""
+    other = NodeKind(kind.vm_size, not kind.dedicated)
+    price = day.prices.at(day.usage.pools[pool].price_key(other), day.since)
     return price.hourly if isinstance(price, Price) else None

@@ -1,35 +1,41 @@
 """Efficiency and waste of an account's jobs over weeks: by prefix of ids, job schedule, metadata or tag.
 
-An answer reads a row of use and two of usage for each day, however many jobs and runs there were, and no run.
+An answer reads a row of use and two of usage for each day, three in ranges short enough for the rules on waste, however
+many jobs and runs there were, and no run.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from shared.domain.accounts.accounts import Account
-from shared.domain.core.stamps import from_milliseconds
-from shared.domain.cost.allocation import OUTCOMES
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.cost_groups import CostSum, LabelGrouping
 from shared.domain.cost.cost_ranges import CostRange, cost_range
 from shared.domain.cost.priced_days import NO_JOB, PricedDay
-from shared.domain.cost.usage_days import UsageDay
-from shared.domain.efficiency.day_use import Advice, DayUse, latest_advice
+from shared.domain.cost.usage_days import DAY, UsageDay
+from shared.domain.efficiency.day_use import DayUse, latest_advice
 from shared.domain.efficiency.task_groups import prefix_of
 from shared.domain.efficiency.used_shares import UsedShares
 from shared.errors import HistoryRangeError
 from shared.services.accounts.registry import Registry
+from shared.services.efficiency.account_savings import (
+    MAX_SAVINGS_OF_WASTE,
+    Saving,
+    SavingsTally,
+    best_savings,
+    waste_of,
+)
 from shared.services.prices.price_queries import PriceQueries
+from shared.stores.pools.pools import PoolStore
 from shared.stores.telemetry.day_use import DayUseStore
 from shared.stores.usage_days import Part, UsageDayStore
 
-MAX_SAVINGS = 10
 _WEEK, _DAY = timedelta(days=7), timedelta(days=1)
-_HELD = frozenset(OUTCOMES)
 _JOBS: tuple[Part, ...] = ("jobs",)
+_WITH_HOURS: tuple[Part, ...] = ("hours", "jobs")
 type JobGrouping = Literal["prefix", "schedule"] | LabelGrouping
 type _Namer = Callable[[str, str, str], str]
 """Returns the group of a job, by its key, its id, and the key of a pool."""
@@ -63,18 +69,9 @@ class EfficiencyGroup:
         return found
 
 
-class Saving(NamedTuple):
-    """Advice on a job, what its tasks held in the range, and what of that the advice would have saved."""
-
-    job_id: str
-    advice: Advice
-    held: Decimal
-    amount: Decimal
-
-
 @dataclass(frozen=True, slots=True)
 class AccountEfficiencyReport:
-    """Groups by name, and the most rewarding advice, one a job, by money; `as_of` is None without stored usage.
+    """Groups by name, and the most rewarding changes, by money; `as_of` is None without stored usage.
 
     `missing` are the days without stored usage, `labels` the names of metadata and tags that are kept.
     """
@@ -95,13 +92,16 @@ class AccountEfficiencyQueries:
         registry: Registry,
         days: UsageDayStore,
         use: DayUseStore,
+        pools: PoolStore,
         prices: PriceQueries,
+        *,
         labels: Collection[str] = (),
     ) -> None:
         """`labels` are the names of metadata and tags by whose values jobs are grouped."""
         self._registry = registry
         self._days = days
         self._use = use
+        self._pools = pools
         self._prices = prices
         self._labels = labels
 
@@ -123,25 +123,27 @@ class AccountEfficiencyQueries:
             raise HistoryRangeError(
                 f"Values of '{grouping.name}' aren't kept: name it in COST_LABELS.", target="groupBy"
             )
-        wanted = cost_range(since, until, _WEEK if step is None else step, await self._registry.clock.now())
+        now = await self._registry.clock.now()
+        wanted, today = cost_range(since, until, _WEEK if step is None else step, now), to_milliseconds(now) // DAY
         if wanted.step < _DAY:
             raise HistoryRangeError("Efficiency is known by day: take a step of P1D or P7D.", target="step")
-        stored = await self._days.load(account.key, wanted.days, _JOBS)
+        parts = _JOBS if len(wanted.days) > MAX_SAVINGS_OF_WASTE else _WITH_HOURS
+        stored = await self._days.load(account.key, wanted.days, parts)
+        pools = (await self._pools.load_known(account.key)).resources
         use = await self._use.load(account.key, wanted.days)
         prices = await self._prices.table(account)
-        groups, held = defaultdict[str, EfficiencyGroup](EfficiencyGroup), defaultdict[str, Decimal](Decimal)
-        names = dict[str, str]()
+        groups, tally = defaultdict[str, EfficiencyGroup](EfficiencyGroup), SavingsTally()
         for day in wanted.days:
             usage, used = stored.get(day, UsageDay(day, 0)), use.get(day, DayUse())
-            _add_day(groups, held, PricedDay(usage, prices), used, grouping=grouping, wanted=wanted)
-            names |= {key: one.job_id for key, one in used.jobs.items()}
+            _add_day(groups, tally, PricedDay(usage, prices), used, grouping=grouping, wanted=wanted)
+        waste = waste_of([PricedDay(stored[day], prices) for day in sorted(stored)], pools, today)
         return AccountEfficiencyReport(
             account,
             wanted,
             prices.currency,
             from_milliseconds(max(day.as_of for day in stored.values())) if stored else None,
             groups,
-            _savings(latest_advice(use[day] for day in sorted(use)), held, names),
+            best_savings(tally, latest_advice(use[day] for day in sorted(use)), waste),
             wanted.missing_from(stored),
             self._labels,
         )
@@ -149,22 +151,22 @@ class AccountEfficiencyQueries:
 
 def _add_day(
     groups: defaultdict[str, EfficiencyGroup],
-    held: defaultdict[str, Decimal],
+    tally: SavingsTally,
     day: PricedDay,
     used: DayUse,
     *,
     grouping: JobGrouping,
     wanted: CostRange,
 ) -> None:
-    """Adds a day to the groups, and what each job's tasks held in money."""
+    """Adds a day to the groups, and to what jobs and pools cost."""
     usage, start, name_of = day.usage, wanted.step_of(day.since), _namer(day.usage, grouping)
     names = dict[str, str]()
+    tally.begin(day)
     for line in day.job_lines("proportional"):
         job_id = usage.jobs[line.job].job_id if line.job in usage.jobs else ""
         name = names[line.job] = name_of(line.job, job_id, line.pool)
         groups[name].steps[start].cost.add(line)
-        if line.job != NO_JOB and not line.is_shared and line.cost_class in _HELD and line.amount:
-            held[line.job] += line.amount
+        tally.add(day, line)
     for key, one in used.jobs.items():
         sums = groups[names[key] if key in names else name_of(key, one.job_id, "")].steps[start]
         sums.shares = sums.shares.plus(one.shares)
@@ -186,15 +188,3 @@ def _namer(day: UsageDay, grouping: JobGrouping) -> _Namer:
         return day.job_labels.get(key, nothing).get(name, of_pool)
 
     return of_label
-
-
-def _savings(
-    advice: Mapping[str, Sequence[Advice]], held: Mapping[str, Decimal], names: Mapping[str, str]
-) -> list[Saving]:
-    """Returns the best advice on each job, the ten that would have saved most."""
-    found = list[Saving]()
-    for key, some in advice.items():
-        best, money = max(some, key=lambda one: one.share), held.get(key, Decimal(0))
-        if amount := money * Decimal(str(best.share)):
-            found.append(Saving(names[key], best, money, amount))
-    return sorted(found, key=lambda one: (-one.amount, one.job_id))[:MAX_SAVINGS]

@@ -131,9 +131,16 @@ def test_efficiency_by_group_and_the_most_rewarding_changes_are_shown(page: Page
     expect(rows).to_have_count(2)
     expect(rows.first.locator("td")).to_contain_text(["3", "1,200", "CPU 24%, memory 12%", "$840.50", "$120.25"])
     expect(rows.last).to_contain_text("too few or unknown")
-    saving = page.get_by_test_id("savings").locator("li")
-    expect(saving).to_contain_text("$533.30 of $800.00")
-    expect(saving.get_by_role("link", name="render-7")).to_have_attribute("href", "?account=demo&job=render-7")
+    savings = page.get_by_test_id("savings").locator("li")
+    expect(savings).to_have_count(2)
+    expect(savings.first).to_contain_text("$533.30 of $800.00")
+    expect(savings.first).not_to_contain_text("by itself")
+    expect(savings.first.get_by_role("link", name="render-7")).to_have_attribute("href", "?account=demo&job=render-7")
+    expect(savings.last).to_contain_text("$160.50 of $900.00")
+    expect(savings.last).to_contain_text("$400.00 by itself")
+    expect(savings.last.get_by_role("link", name="render-d4s")).to_have_attribute(
+        "href", "?account=demo&pool=render-d4s"
+    )
 
 
 def _budget(name: str, **changes: Any) -> dict[str, Any]:

@@ -72,11 +72,16 @@ async def test_groups_have_their_shares_and_waste_and_the_most_rewarding_changes
     assert groups["wasteful-"]["usedShares"] == {"cpu": 0.225, "memory": 0.125, "gpu": None}
     assert groups["sound-"]["usedShares"] == {"cpu": 0.975, "memory": 0.75, "gpu": None}
     job = (await world.get("accounts/demo/jobs/wasteful-7/efficiency")).body
-    (saving,) = answer["savings"]
+    spot, saving = answer["savings"]
     (found,) = [one for one in job["findings"] if one["code"] == saving["code"]]
     assert (saving["job"], saving["code"], saving["title"]) == ("wasteful-7", "oneBusyCore", found["title"])
-    assert saving["amount"] == pytest.approx(found["amount"], abs=2e-6)
+    assert saving["ownAmount"] == pytest.approx(found["amount"], abs=2e-6)
     assert saving["heldAmount"] == pytest.approx(job["cost"], abs=2e-6)
+    named = (spot["pool"], spot["job"], spot["code"], spot["title"])
+    assert named == ("priced", None, "spotInstead", "Spot nodes would cost less")
+    assert spot["amount"] == spot["ownAmount"] < spot["heldAmount"]
+    left = 1 - spot["ownAmount"] / spot["heldAmount"]  # the job's tasks held some of the same time
+    assert saving["amount"] == pytest.approx(left * saving["ownAmount"], abs=2e-6)
     cost = (await world.get(f"accounts/demo/cost?from={answer['from']}&groupBy=job")).body
     amounts = {group["name"]: group["cost"]["amount"] for group in cost["value"]}
     assert groups["wasteful-"]["amount"] == pytest.approx(amounts["wasteful-7"], abs=2e-6)

@@ -30,13 +30,15 @@ _RAN = frozenset(BUSY)
 _BILLED = frozenset((*BILLED, *BUSY, "idle"))
 
 
-def waste_evidence(days: Sequence[PricedDay], pools: Mapping[str, Pool], today: int) -> WasteEvidence | None:
-    """Returns the evidence of days of usage in order, with hours and jobs; None without any.
+def waste_evidence(
+    days: Sequence[PricedDay], pools: Mapping[str, Pool], today: int, most: int = MAX_WASTE_DAYS
+) -> WasteEvidence | None:
+    """Returns the evidence of the last days of usage in order, at most so many, with hours and jobs; None without any.
 
     `pools` are those that exist, by key; `today` is in days since 1970. Today counts only where fewer than three full
     days are there.
     """
-    full = [day for day in days if day.usage.day < today][-MAX_WASTE_DAYS:]
+    full = [day for day in days if day.usage.day < today][-most:]
     window = full if len(full) >= MIN_WASTE_DAYS else [*full, *(day for day in days if day.usage.day == today)]
     if not window:
         return None

@@ -1,9 +1,10 @@
-"""Advice that several rules give: more task slots per node, or another VM size."""
+"""Advice that several rules give: more task slots per node, another VM size, or another kind of nodes."""
 
 from typing import NamedTuple
 
 from shared.domain.efficiency.evidence import EfficiencyEvidence
-from shared.domain.findings.finding import Amount, Value
+from shared.domain.efficiency.spot_notes import SpotNote
+from shared.domain.findings.finding import Amount, Finding, Value
 
 _SHARES = ("half", "a third", "a quarter")
 
@@ -38,6 +39,18 @@ def _slots_for(tasks: int, e: EfficiencyEvidence) -> tuple[int, int]:
     """Returns slots of a node for so many tasks, and those of each task: as now, or one where Batch allows no more."""
     slots = tasks * e.offer.required
     return (slots, e.offer.required) if slots <= e.offer.node.most_slots else (tasks, 1)
+
+
+def found_on_spot(e: EfficiencyEvidence, note: SpotNote) -> Finding:
+    """Returns the finding of a note on dedicated and spot nodes."""
+    return e.found(
+        note.rule,
+        title=note.title,
+        sentence=note.sentence,
+        advice=note.advice,
+        evidence=note.evidence,
+        saving=Amount(note.saving, "money") if note.saving is not None else None,
+    )
 
 
 def _share(part: int, whole: int) -> str:

@@ -5,7 +5,7 @@ import { usePolled } from "../../api/usePolled.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { sharesText } from "../../format/shares.ts";
 import { Link } from "../../routing/Link.tsx";
-import { addressOfJob } from "../../routing/routes.ts";
+import { addressOfDetail } from "../../routing/routes.ts";
 import { ColumnHeader } from "../../ui/list/ColumnHeader.tsx";
 import { PolledContents } from "../../ui/page/PolledContents.tsx";
 import { TitledCard } from "../../ui/page/TitledCard.tsx";
@@ -40,12 +40,13 @@ export function EfficiencyCard({ account, groupBy, from }: CardProps) {
 function Contents({ efficiency, groupBy }: { efficiency: AccountEfficiency; groupBy: string }) {
   const { account, currency, value, savings } = efficiency;
   const measured = value.filter(({ sums }) => sums.measuredRuns > 0);
-  if (!measured.length) {
-    return <p class="waste-note">No run of a task was measured in this range: the node agent writes a record of each.</p>;
-  }
   return (
     <>
-      <GroupTable groups={measured.slice(0, ROWS)} groupBy={groupBy} currency={currency} />
+      {measured.length > 0 ? (
+        <GroupTable groups={measured.slice(0, ROWS)} groupBy={groupBy} currency={currency} />
+      ) : (
+        <p class="waste-note">No run of a task was measured in this range: the node agent writes a record of each.</p>
+      )}
       {savings.length > 0 && (
         <>
           <h4 class="waste-part">
@@ -53,7 +54,7 @@ function Contents({ efficiency, groupBy }: { efficiency: AccountEfficiency; grou
           </h4>
           <ol class="waste-findings" data-testid="savings">
             {savings.map((saving) => (
-              <SavingLine key={saving.job} saving={saving} account={account} currency={currency} />
+              <SavingLine key={`${saving.code} ${saving.job} ${saving.pool} ${saving.vmSize}`} saving={saving} account={account} currency={currency} />
             ))}
           </ol>
         </>
@@ -112,10 +113,8 @@ function SavingLine({ saving, account, currency }: { saving: Saving; account: st
       </p>
       <div>
         <p class="soft">
-          job{" "}
-          <Link to={addressOfJob(account, saving.job)}>
-            <ExternalText text={saving.job} />
-          </Link>
+          <Resource account={account} saving={saving} />
+          {saving.ownAmount > saving.amount && <> · {amountText(saving.ownAmount, currency)} by itself</>}
         </p>
         <h4 class="initial">
           <ExternalText text={saving.title} />
@@ -125,5 +124,18 @@ function SavingLine({ saving, account, currency }: { saving: Saving; account: st
         </p>
       </div>
     </li>
+  );
+}
+
+function Resource({ account, saving: { job, pool } }: { account: string; saving: Saving }) {
+  const id = job ?? pool ?? "";
+  const kind = job === null ? "pools" : "jobs";
+  return (
+    <>
+      {job === null ? "pool" : "job"}{" "}
+      <Link to={addressOfDetail(kind, account, id)}>
+        <ExternalText text={id} />
+      </Link>
+    </>
   );
 }

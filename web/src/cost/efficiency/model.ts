@@ -25,19 +25,25 @@ export interface EfficiencyGroup {
   steps: EfficiencyStep[];
 }
 
-/** Advice on a job, with the money that it would have saved. */
+/** Advice on a job or a pool, the other of which is null, with the money that it would have saved. */
 export interface Saving {
-  job: string;
+  job: string | null;
+  pool: string | null;
   code: string;
   vmSize: string;
   title: string;
   advice: string;
+  /** What the time that it concerns costs. */
   heldAmount: number;
+  /** What it would have saved by itself, and what is left of that beside the changes before it. */
+  ownAmount: number;
   amount: number;
 }
 
 export interface AccountEfficiency {
   account: string;
+  from: string;
+  to: string;
   currency: string;
   value: EfficiencyGroup[];
   savings: Saving[];
