@@ -132,6 +132,7 @@ def efficiency(**changes: Any) -> dict[str, Any]:
         "currency": "USD",
         "cost": 840.5,
         "usedShares": {"cpu": 0.24, "memory": 0.13, "gpu": None},
+        "taskLimit": {"tasks": ["frame-07", "frame-05"], "maxWallClockSeconds": None, "reason": None},
         "groups": [group],
         "findings": [advised],
         "reason": None,

@@ -288,6 +288,13 @@ def test_efficiency_shows_findings_with_money_and_figures_with_the_tasks_at_both
     expect(page.get_by_role("dialog")).to_contain_text("frame-00")
 
 
+def test_why_the_time_limit_of_tasks_isnt_known_is_said(page: Page, render: Canned) -> None:
+    reason = "The time limit of tasks isn't the same for all that were looked up."
+    render.parts["efficiency"] = efficiency(taskLimit={"tasks": [], "maxWallClockSeconds": None, "reason": reason})
+    show(page, render)
+    expect(part(page, "efficiency")).to_contain_text(reason)
+
+
 def test_what_if_replays_the_job_when_asked(page: Page, render: Canned) -> None:
     show(page, render)
     shown = part(page, "efficiency")

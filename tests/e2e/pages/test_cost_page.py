@@ -17,6 +17,7 @@ BOX = """element => {
   return range.getBoundingClientRect().toJSON();
 }"""
 HOSTILE = "<img src=x onerror=document.title='broken'>"
+DASH = "\N{EN DASH}"
 FORECAST = {"amount": 90, "low": 80, "high": 120, "days": 7}
 POOLS = [HOSTILE, *(f"pool-{number}" for number in range(9))]
 
@@ -141,6 +142,32 @@ def test_efficiency_by_group_and_the_most_rewarding_changes_are_shown(page: Page
     expect(savings.last.get_by_role("link", name="render-d4s")).to_have_attribute(
         "href", "?account=demo&pool=render-d4s"
     )
+
+
+def test_used_shares_and_waste_of_groups_are_shown_by_week(page: Page, costs: Canned) -> None:
+    show(page, costs)
+    weeks = page.get_by_test_id("efficiency-weeks")
+    expect(weeks.locator(".week-line")).to_have_count(2)
+    expect(weeks.locator(".week-line circle")).to_have_count(2)  # a week and a group have too few runs
+    expect(weeks.locator(".cost-block")).to_have_count(2)
+    expect(weeks.locator(".cost-legend")).to_contain_text("render-… 24%, $120.25")
+    chart = weeks.get_by_role("slider", name="Week")
+    chart.focus()
+    chart.press("ArrowLeft")
+    chart.press("ArrowLeft")
+    unknown = re.compile(f"render-… used {DASH}, wasted {DASH}; try-… used {DASH}")
+    expect(chart).to_have_attribute("aria-valuetext", unknown)
+    expect(weeks.locator(".cost-legend")).to_contain_text(f"render-… {DASH}, {DASH}")
+    chart.press("Home")
+    expect(chart).to_have_attribute("aria-valuetext", re.compile(r"render-… used 24%, wasted \$120.25"))
+    weeks.get_by_role("button", name="Memory").click()
+    expect(weeks.locator(".cost-legend")).to_contain_text("render-… 12%, $120.25")
+    expect(weeks.get_by_role("button", name="GPU")).to_have_count(0)
+    weeks.get_by_text("Show as table").click()
+    rows = weeks.get_by_role("region", name="Efficiency by week as a table").locator("tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.first.locator("td")).to_contain_text(["12%, $120.25", f"{DASH}, {DASH}"])
+    assert page.evaluate(OVERFLOW) <= 0
 
 
 def _budget(name: str, **changes: Any) -> dict[str, Any]:

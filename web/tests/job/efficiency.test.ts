@@ -32,6 +32,7 @@ const EFFICIENCY: Efficiency = {
   currency: "USD",
   cost: null,
   usedShares: { cpu: 0.23, memory: null, gpu: null },
+  taskLimit: null,
   groups: [GROUP],
   findings: [],
   reason: null,

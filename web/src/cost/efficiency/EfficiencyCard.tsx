@@ -13,6 +13,7 @@ import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { amountText } from "../amounts/texts.ts";
 import { jobGroupingNoun, jobGroupingOf, jobGroupLabel } from "./groupings.ts";
 import type { AccountEfficiency, EfficiencyGroup, Saving } from "./model.ts";
+import { WeekPanel } from "./WeekPanel.tsx";
 
 const INTERVAL_MS = 300_000;
 const ROWS = 50;
@@ -33,6 +34,7 @@ export function EfficiencyCard({ account, groupBy, from }: CardProps) {
       <PolledContents polled={polled} name="account-efficiency" title="Efficiency">
         {(efficiency) => <Contents efficiency={efficiency} groupBy={groupBy} />}
       </PolledContents>
+      <WeekPanel account={account} groupBy={groupBy} />
     </TitledCard>
   );
 }

@@ -66,7 +66,7 @@ interface ContentsProps {
 }
 
 function Contents({ efficiency, view }: ContentsProps) {
-  const { findings, groups, reason, currency, runs } = efficiency;
+  const { findings, groups, reason, currency, runs, taskLimit } = efficiency;
   return (
     <div class="efficiency">
       {reason && (
@@ -88,6 +88,11 @@ function Contents({ efficiency, view }: ContentsProps) {
         />
       ))}
       {runs > 0 && <p class="nothing">{enoughText(efficiency)}</p>}
+      {taskLimit?.reason && (
+        <p class="nothing">
+          <ExternalText text={taskLimit.reason} />
+        </p>
+      )}
     </div>
   );
 }

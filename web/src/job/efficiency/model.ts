@@ -56,6 +56,8 @@ export interface Efficiency {
   currency: string;
   cost: number | null;
   usedShares: UsedShares;
+  /** The time limit of tasks: `reason` is a sentence why it isn't known. Null of too few runs. */
+  taskLimit: { reason: string | null } | null;
   groups: TaskGroup[];
   findings: EfficiencyFinding[];
   /** A sentence why nothing is said of offers. */
