@@ -28,10 +28,9 @@ from shared.errors import BatchAnswerError, BatchMissingError, RepeatedLinkError
 from shared.stores.batch.batch_addresses import API_VERSION, PAGE, StateFilter, literal, query_of, task_url, tasks_url
 from shared.stores.batch.batch_errors import parsed, translated
 from shared.stores.batch.batch_rows import JOB_FIELDS, TASK_FIELDS, job_of, page_of, task_of
-from shared.stores.batch.own_host import OwnHostPolicy
-from shared.stores.batch.plain_colons import PlainColonsPolicy
 from shared.stores.batch.rate_limits import LongReadRateLimit, RateLimitPolicy
 from shared.stores.batch.read_meter import current_meter
+from shared.stores.batch.url_policies import OwnHostPolicy, PlainColonsPolicy
 from shared.stores.proxies import has_proxies
 from shared.stores.tables.time_limit import LIMIT, TimeLimitPolicy, answered_within
 
