@@ -78,7 +78,7 @@ class EfficiencyGroupAnswer(Answer):
 
 
 class SavingAnswer(Answer):
-    """A finding's code and advice on a job or a pool, the other of which is null.
+    """A finding's code and advice on a job or a pool; the other one is null.
 
     `heldAmount` is what the time that it concerns costs, `ownAmount` what of it the change would have saved by itself,
     `amount` what of that is left beside the changes before it. `vmSize` is empty where it isn't about one.

@@ -59,7 +59,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class NodeMinute:
-    """The totals of a node's metrics in a minute, and of devices of which the highest counts, in the order of `layout`.
+    """The totals of a node's metrics in a minute, and of devices, where the highest counts, in the order of `layout`.
 
     Totals of two parts of a minute add up; of devices the highest is only known of the whole minute.
     """

@@ -25,7 +25,7 @@ export interface EfficiencyGroup {
   steps: EfficiencyStep[];
 }
 
-/** Advice on a job or a pool, the other of which is null, with the money that it would have saved. */
+/** Advice on a job or a pool, with the money that it would have saved; the other one is null. */
 export interface Saving {
   job: string | null;
   pool: string | null;

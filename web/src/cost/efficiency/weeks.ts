@@ -71,7 +71,7 @@ function valuesOf({ steps }: EfficiencyGroup, starts: number[], resource: Resour
   };
 }
 
-/** Those of the resources of which any group has a share. */
+/** Those of the resources that any group has a share of. */
 export function knownResources({ value }: AccountEfficiency): Resource[] {
   const sums = value.flatMap(({ steps }) => steps.map((step) => step.sums.usedShares));
   return RESOURCES.flatMap(([name]) => (sums.some((shares) => shares[name] !== null) ? [name] : []));
