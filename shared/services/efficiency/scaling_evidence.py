@@ -203,6 +203,6 @@ def evaluation_times(evidence: PoolEvidence, interval: timedelta) -> list[int]:
     anchor = known[0] if known else first
     begin = anchor - (anchor - first) // step * step
     found = [at for at in range(begin, last + 1, step) if not known or at < known[0]]
-    for at, following in zip(known, [*known[1:], last + 1], strict=True):
+    for at, following in zip(known, [*known[1:], last + 1], strict=False):
         found += [moment for moment in range(at, following - step // 2, step) if moment <= last] or [at]
     return [at for at in found if first <= at <= last]

@@ -270,7 +270,7 @@ def test_external_values_are_shown_as_text(page: Page, pools: Canned) -> None:
         settings={"identity": {"type": HOSTILE}},
     )
     show_pool(page, pools)
-    expect(page.get_by_label("Formula")).to_have_text(HOSTILE)
+    expect(page.get_by_label("Formula", exact=True)).to_have_text(HOSTILE)
     expect(page.get_by_test_id("troubles")).to_contain_text(HOSTILE)
     expect(page.get_by_label("Cause").locator("option").nth(1)).to_have_text(f"1 node: {HOSTILE}")
     page.locator("svg[data-cells]").hover(position={"x": 8, "y": 8})

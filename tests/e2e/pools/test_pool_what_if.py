@@ -48,6 +48,7 @@ def test_another_formula_is_replayed_when_asked(page: Page, pools: Canned) -> No
     pools.parts["whatif"] = what_if()
     show_pool(page, pools)
     shown = section(page, "autoscale")
+    shown.get_by_text("Try another formula").click()
     assert shown.locator("[data-what-if]").count() == 0
     shown.get_by_label("Other formula").fill("// none\n  $TargetDedicatedNodes = 2;")
     shown.get_by_label("Minutes between evaluations").fill("10")
@@ -72,6 +73,7 @@ def test_samples_that_are_not_stored_are_named(page: Page, pools: Canned) -> Non
     pools.parts["whatif"] = what_if(ownFormula=None, asItWas=None, asked=None, assumptions=[], reason=reason)
     show_pool(page, pools)
     shown = section(page, "autoscale")
+    shown.get_by_text("Try another formula").click()
     shown.get_by_role("button", name="Replay seven days").click()
     expect(shown).to_contain_text(reason)
     expect(shown.locator("[data-what-if]")).to_have_count(0)

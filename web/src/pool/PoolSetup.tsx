@@ -30,7 +30,10 @@ export function PoolSetup({ pool }: { pool: Pool }) {
           ) : (
             <p class="soft">Fixed size; autoscale is off.</p>
           )}
-          <FormulaForm pool={pool} />
+          <details>
+            <summary>Try another formula</summary>
+            <FormulaForm pool={pool} />
+          </details>
         </div>
       </TitledCard>
       <TitledCard title="Start task" name="start-task">

@@ -31,7 +31,7 @@ class SeenPool:
 def seen_pool(pool: RecordedPool, since: int, until: int) -> SeenPool:
     """Returns what polls saw of nodes, as long as each poll's numbers held, and of tasks."""
     dedicated = spot = 0.0
-    for point, at in zip(pool.nodes, [*(each.at for each in pool.nodes[1:]), until], strict=True):
+    for point, at in zip(pool.nodes, [*(each.at for each in pool.nodes[1:]), until], strict=False):
         time = max(min(at, until) - max(point.at, since), 0)
         dedicated += point.dedicated * time
         spot += point.spot * time

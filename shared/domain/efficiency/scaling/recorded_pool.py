@@ -147,7 +147,7 @@ def recorded_evaluations(
     """
     found = list[RecordedEvaluation]()
     points = [point.at for point in nodes]
-    for at, following in zip(times, [*times[1:], None], strict=True):
+    for at, following in zip(times, [*times[1:], None], strict=False):
         place = bisect_left(points, at)
         before = found[-1].after if found else None
         if before is None:

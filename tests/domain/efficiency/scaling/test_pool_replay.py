@@ -10,6 +10,7 @@ from shared.domain.autoscale.parser import parsed
 from shared.domain.autoscale.samples import SampleHistory
 from shared.domain.efficiency.replay.draws import Draws
 from shared.domain.efficiency.scaling.agreement import Evaluator, reproduced
+from shared.domain.efficiency.scaling.plans import seen_pool
 from shared.domain.efficiency.scaling.pool_replay import ScalingPlan, ScalingTimes, WaitingTask, replayed_pool
 from shared.domain.efficiency.scaling.recorded_pool import (
     NodePoint,
@@ -131,6 +132,12 @@ def test_an_evaluation_that_no_poll_saw_is_not_compared() -> None:
     nodes = [NodePoint(_EACH_5[2] + MINUTE, 1, 0, 0, 1, Targets(1, 0))]
     found = recorded_evaluations(_EACH_5[:3], {}, nodes)
     assert [one.after for one in found] == [None, None, (1, 0)]
+
+
+def test_a_pool_that_no_poll_saw_yet_has_no_nodes_and_no_evaluations() -> None:
+    seen = seen_pool(RecordedPool(BEGIN, [], []), BEGIN, BEGIN + MINUTE)
+    assert (seen.dedicated, seen.spot, seen.mean_wait) == (0, 0, None)
+    assert recorded_evaluations([], {}, []) == []
 
 
 def test_failed_evaluations_change_nothing_and_are_counted() -> None:

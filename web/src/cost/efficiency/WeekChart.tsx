@@ -89,7 +89,7 @@ function Shares({ weekly: { groups }, x, right, cursor }: SharesProps) {
         <rect class="cost-cursor" x={x(cursor)} width={x(1) - x(0)} y={SHARES.top} height={SHARES.bottom - SHARES.top} />
       )}
       {groups.map(({ label, fill, shares }) => (
-        <g key={fill} class="week-line" data-cost-fill={fill} data-striped={isStriped(fill)} data-group={label}>
+        <g key={fill} class="week-line" data-cost-fill={fill} data-striped={isStriped(fill)} data-week-group={label}>
           <path d={pathOf(shares, middle, y)} />
           {shares.map((share, index) => share !== null && <circle key={middle(index)} cx={middle(index)} cy={y(share)} r={3.5} />)}
         </g>
