@@ -130,7 +130,7 @@ def _best_value(attribute: Attribute, failed: bytes, active: bytes) -> ContrastG
     )
     whole, whole_failed = len(rows), failures.total()
     tried = [value for value, total in totals.items() if total >= MIN_TASKS]
-    if len(totals) < 2:  # noqa: PLR2004
+    if len(totals) <= 1:
         return None
     tallies = {
         value: Tally(failures[value], totals[value], whole_failed, whole)

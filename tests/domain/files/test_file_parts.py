@@ -20,7 +20,7 @@ def _small_cells(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _log(size: int) -> bytes:
-    """Returns lines of a log, one in five of which has a secret of the redaction bench."""
+    """Returns lines of a log; every fifth has a secret of the redaction bench."""
     clean, secret = clean_lines(), [sample.text.replace("\n", " ") for sample in samples()]
     lines = (secret[at * 83 % len(secret)] if at % 5 == 0 else clean[at * 31 % len(clean)] for at in count())
     file = b""

@@ -15,7 +15,7 @@ def _sums(jobs: int, runs: int, cpu: float | None, amount: float | None, wasted:
 
 
 def _steps(since: datetime, sums: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns weeks of which the second has too few runs."""
+    """Returns weeks; the second has too few runs."""
     few = sums | {"usedShares": dict.fromkeys(sums["usedShares"]), "wastedAmount": None}
     return [
         {

@@ -25,8 +25,8 @@ from shared.domain.telemetry.records.bounds import MAX_BLOCKS, MAX_SEARCHED, MAX
 from shared.domain.telemetry.records.metrics import Metric
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_SKIPPABLE = b"\x2a\x4d\x18"  # after a byte from 0x50 to 0x5f
-_ZSTD_HEADER = 4
+_SKIPPABLE_FIRST, _SKIPPABLE = range(0x50, 0x60), b"\x2a\x4d\x18"  # the first byte, and those that follow it
+_ZSTD_HEADER, _BLOCK_HEADER = 4, 3
 _CONTENT_SIZE_BYTES = (0, 2, 4, 8)
 _DICTIONARY_BYTES = (0, 1, 2, 4)
 _RLE, _RESERVED = 1, 3
@@ -240,7 +240,7 @@ def _frame(stored: bytes, at: int, _: Form) -> Unit | None:
 
 def _is_skippable(stored: bytes, at: int) -> bool:
     """Returns whether a frame without content begins there."""
-    return stored[at + 1 : at + _ZSTD_HEADER] == _SKIPPABLE and 0x50 <= stored[at] <= 0x5F  # noqa: PLR2004
+    return stored[at + 1 : at + _ZSTD_HEADER] == _SKIPPABLE and stored[at] in _SKIPPABLE_FIRST
 
 
 def _frame_end(stored: bytes, at: int) -> int | None:
@@ -265,14 +265,14 @@ def _frame_end(stored: bytes, at: int) -> int | None:
 
 def _behind_blocks(stored: bytes, at: int, begin: int, checksum: int) -> int | None:
     for _ in range(MAX_BLOCKS):
-        header = stored[begin : begin + 3]
-        if len(header) < 3:  # noqa: PLR2004
+        header = stored[begin : begin + _BLOCK_HEADER]
+        if len(header) < _BLOCK_HEADER:
             return None
         word = int.from_bytes(header, "little")
         kind, size = word >> 1 & 3, word >> 3
         if kind == _RESERVED or size > 1 << 17:
             raise UnitError("a block of the frame is of no known kind or size", 0, begin - at)
-        begin += 3 + (1 if kind == _RLE else size)
+        begin += _BLOCK_HEADER + (1 if kind == _RLE else size)
         if word & 1:
             end = begin + checksum
             return end if end <= len(stored) else None
