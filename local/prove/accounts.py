@@ -32,6 +32,7 @@ _SPEED = 4.0
 _GRANULARITY = 1.0  # of the header Date, in seconds
 _SETTLE_SECONDS = 120.0
 _ADDED_PER_SECOND = 5.0
+_SHOWN_CHARACTERS = 200  # of what health says instead of a reason
 _REPORT_SECONDS = 15.0
 _LOGS = HERE.logs / "prove-accounts"
 
@@ -153,7 +154,7 @@ async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[
         elif fresh:
             problem = f"{len(fresh)} of its jobs aren't called stale"
         elif f"{name}: {reason}" not in problems:
-            problem = "health doesn't repeat its reason"
+            problem = f"health doesn't repeat its reason but says: {'; '.join(problems)[:_SHOWN_CHARACTERS]}"
         found.append(ShownReason(way, reason.replace(account["endpoint"], f"https://{name}…"), problem))
     return found
 
