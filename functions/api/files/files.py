@@ -21,11 +21,11 @@ _TEXT, _PART, _NONE = "text/plain", (200, 206), (409, 416)
 
 
 def add_files(routes: Routes) -> None:
-    _add_folders(routes)
-    _add_parts(routes)
+    _add_files_of_tasks(routes)
+    _add_files_of_nodes(routes)
 
 
-def _add_folders(routes: Routes) -> None:
+def _add_files_of_tasks(routes: Routes) -> None:
     @routes.route("GET", _OF_TASK, query=FolderQuery, returns=FolderAnswer, refusals=(409,))
     async def list_task_files(call: RouteRequest[FolderQuery, None]) -> FolderAnswer:
         """Lists the files of a task in one folder, as its node has them now."""
@@ -34,16 +34,6 @@ def _add_folders(routes: Routes) -> None:
         report = await services.files.task_folder(path["account"], path["job"], path["task"], folder)
         return folder_answer(folder, report)
 
-    @routes.route("GET", _OF_NODE, query=FolderQuery, returns=FolderAnswer, refusals=(409,))
-    async def list_node_files(call: RouteRequest[FolderQuery, None]) -> FolderAnswer:
-        """Lists the files of a node in one folder, as it has them now."""
-        require_file_reader(call)
-        services, path, folder = await call.services(), call.path, call.query.folder
-        report = await services.files.node_folder(path["account"], path["pool"], path["node"], folder)
-        return folder_answer(folder, report)
-
-
-def _add_parts(routes: Routes) -> None:
     @routes.route(
         "GET", f"{_OF_TASK}/{{*path}}", query=FileQuery, returns=str, media=_TEXT, statuses=_PART, refusals=_NONE
     )
@@ -53,6 +43,16 @@ def _add_parts(routes: Routes) -> None:
         wanted, services, path = wanted_part(call), await call.services(), call.path
         part = await services.files.task_file(path["account"], path["job"], path["task"], path_parameter(call), wanted)
         return part_response(call, part)
+
+
+def _add_files_of_nodes(routes: Routes) -> None:
+    @routes.route("GET", _OF_NODE, query=FolderQuery, returns=FolderAnswer, refusals=(409,))
+    async def list_node_files(call: RouteRequest[FolderQuery, None]) -> FolderAnswer:
+        """Lists the files of a node in one folder, as it has them now."""
+        require_file_reader(call)
+        services, path, folder = await call.services(), call.path, call.query.folder
+        report = await services.files.node_folder(path["account"], path["pool"], path["node"], folder)
+        return folder_answer(folder, report)
 
     @routes.route(
         "GET", f"{_OF_NODE}/{{*path}}", query=FileQuery, returns=str, media=_TEXT, statuses=_PART, refusals=_NONE
