@@ -108,7 +108,8 @@ def _environment(azurite: StorageAddresses) -> Iterator[dict[str, str]]:
         "RESOURCE_LOG_CONTAINER": f"logs-{secrets.token_hex(6)}",
         "TELEMETRY_CONTAINER": f"telemetry-{secrets.token_hex(6)}",
         "AZURE_FUNCTIONS_ENVIRONMENT": "Development",
-        "TELEMETRY_MINUTE_DAYS": "300",  # blobs are written in real time, from which the app's clock runs far ahead
+        "EVENT_DAYS": "3650",  # blobs are written in real time, from which the app's clock runs far ahead
+        "TELEMETRY_MINUTE_DAYS": "300",
         "TELEMETRY_HOUR_DAYS": "3650",
         "TABLE_PREFIX": f"f{secrets.token_hex(6)}",
         "POLL_SECONDS": "60",
