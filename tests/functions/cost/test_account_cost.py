@@ -304,6 +304,9 @@ async def test_a_pool_that_lived_for_a_quarter_of_an_hour_has_its_whole_cost(wor
 
 
 async def test_a_pool_that_lived_between_two_roll_ups_has_its_cost(world: World) -> None:
+    await world.app.fire("tick")
+    world.advance((_DAY - world.emulator.clock.now % _DAY) / SECOND + 3600)
+    await world.app.fire("tick")
     await world.app.fire("housekeeping")
     await add_priced_pool(world, "unseen", nodes=1)
     await _ticks(world, 6)

@@ -156,6 +156,7 @@ async def test_an_outage_is_unwatched_to_the_second_where_stamps_do_not_bound_it
     pool = f"cost-outage-{world.emulator.epoch}"
     world.emulator.settings.nodeClockSkewSeconds = 0
     await polled(world)
+    whole = f"?from={stamp(world.emulator.clock.now)}"  # not only today
     await add_pool(world.batch, pool, nodes=4)
     for _ in range(5):
         world.advance(POLL)
@@ -170,9 +171,9 @@ async def test_an_outage_is_unwatched_to_the_second_where_stamps_do_not_bound_it
     await world.batch.begin_remove_nodes(pool, models.BatchNodeRemoveOptions(node_ids=[removed]))
     world.advance(300)
     nodes, account = true_nodes(world, pool), world.emulator.simulations["demo"].account
-    before = Counter((await cost(world, pool))["nodeSeconds"]["dedicated"])
+    before = Counter((await cost(world, pool, whole))["nodeSeconds"]["dedicated"])
     await polled(world)
-    found = Counter((await cost(world, pool))["nodeSeconds"]["dedicated"]) - before
+    found = Counter((await cost(world, pool, whole))["nodeSeconds"]["dedicated"]) - before
     ready, booted = nodes[rebooted].changed, nodes[rebooted].booted
     assert booted
     ended = account.pools[pool.lower()].allocation_changed
