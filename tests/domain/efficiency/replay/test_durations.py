@@ -36,6 +36,13 @@ def test_runs_stretch_where_they_need_more_vcpus_than_there_are(
     assert found.assumption.endswith(".")
 
 
+def test_runs_that_lacked_vcpus_before_stretch_only_by_what_they_lack_more() -> None:
+    found = stretch_of(0.6, offer("standard_d4s_v5", 8), offer("standard_d4s_v5", 16))
+    assert found.factor == pytest.approx(2.0)  # 4.8 vCPUs were needed of 4, and 9.6 are
+    assert "need 9.6 of its 4 vCPUs, so they take 2.00 times as long" in found.assumption
+    assert stretch_of(0.6, offer("standard_d4s_v5", 8), offer("standard_d4s_v5", 8)).factor == 1.0
+
+
 def test_memory_that_may_be_lacking_is_named() -> None:
     assert lacking_memory(4.0 * GIB, offer("standard_d4s_v5", 4)) is None
     assert lacking_memory(None, offer("standard_d4s_v5", 4)) is None
