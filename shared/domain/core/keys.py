@@ -13,6 +13,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 _UNSAFE = re.compile(r"[^a-z0-9_\-]")
+_ESCAPED = re.compile("(?:=[0-9a-f]{2})+")
 _PLAIN_LINES = b"abcdefghijklmnopqrstuvwxyz0123456789_-\n"
 SEPARATOR = "~"
 _DIGEST = 16  # bytes
@@ -61,6 +62,11 @@ def key_of(name: str) -> str:
     return _UNSAFE.sub(_escape, name.lower())
 
 
+def id_of(key: str) -> str:
+    """Returns the id of a key, in lower case."""
+    return _ESCAPED.sub(_unescape, key)
+
+
 def keys_of(names: list[str]) -> list[str]:
     """Returns `key_of` for many ids, in a few passes over one string where none of them needs escaping."""
     lines = "\n".join(names)
@@ -88,3 +94,7 @@ def partition_of(*parts: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return "".join(f"={byte:02x}" for byte in match[0].encode(errors="surrogatepass"))
+
+
+def _unescape(match: re.Match[str]) -> str:
+    return bytes.fromhex(match[0].replace("=", "")).decode(errors="surrogatepass")

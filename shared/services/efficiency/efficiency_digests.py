@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from shared.domain.accounts.accounts import Account
+from shared.domain.core.keys import id_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.efficiency.day_use import MAX_ADVICE, Advice, JobUse
 from shared.domain.efficiency.task_groups import by_vm_size
 from shared.domain.efficiency.used_shares import used_shares
 from shared.domain.jobs.job_efficiency import JobEfficiency
+from shared.domain.jobs.jobs import JobFacts
 from shared.errors import CacheConflictError, NotFoundError, UnreadableError
 from shared.log import logger
 from shared.services.efficiency.efficiency_queries import AccountPrices, EfficiencyQueries, EfficiencyReport
@@ -74,9 +76,9 @@ class EfficiencyDigests:
     async def _digested(self, account: Account, changed: ChangedJob, prices: AccountPrices, found: _Found) -> None:
         """Makes the digest of a job. One that can't be read now, or is being written, stays noted."""
         try:
-            report = await self.queries.job(account.id, changed.key)
+            report = await self.queries.job(account.id, id_of(changed.key))
             made = await self.efficiency.of_share(report, prices)
-            await self._save(account, changed.key, report.job.facts.creation_time, _of_job(made))
+            await self._save(account, report.job.facts, _of_job(made))
         except NotFoundError:  # a task wrote the record, or the job is long deleted
             found.done.append(changed)
             return
@@ -86,9 +88,9 @@ class EfficiencyDigests:
             found.days[day][changed.key] = use
         found.done.append(changed)
 
-    async def _save(self, account: Account, key: str, created: datetime, made: JobEfficiency) -> None:
-        job = await self.jobs.load(account.key, key)
-        if job and job.facts.creation_time == created and job.efficiency != made:
+    async def _save(self, account: Account, facts: JobFacts, made: JobEfficiency) -> None:
+        job = await self.jobs.load(account.key, facts.id)
+        if job and job.facts.creation_time == facts.creation_time and job.efficiency != made:
             await self.records.save(account.key, replace(job, efficiency=made))
 
 

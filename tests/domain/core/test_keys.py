@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.core.keys import SEPARATOR, key_of, keys_of, partition_of
+from shared.domain.core.keys import SEPARATOR, id_of, key_of, keys_of, partition_of
 
 BATCH_LETTERS = string.ascii_letters + string.digits + "_-"
 FORBIDDEN_IN_KEYS = set("/\\#?") | {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))}
@@ -44,6 +44,11 @@ def test_an_id_that_looks_like_an_escape_is_escaped_itself(one: str, other: str)
 @given(batch_ids, batch_ids)
 def test_the_order_of_keys_is_the_order_of_ids(one: str, other: str) -> None:
     assert (key_of(one) < key_of(other)) == (one.lower() < other.lower())
+
+
+@given(any_text | batch_ids)
+def test_a_key_leads_back_to_the_id_in_lower_case(name: str) -> None:
+    assert id_of(key_of(name)) == name.lower()
 
 
 @given(any_text)

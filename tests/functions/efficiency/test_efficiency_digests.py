@@ -1,10 +1,14 @@
 """Used shares of jobs' measured runs in lists, tables and metrics: from digests, which housekeeping makes."""
 
+from datetime import timedelta
+
 import pytest
 from azure.storage.blob.aio import ContainerClient
 
+from tests.emulator.support.staging import add_pool
 from tests.functions.conftest import World
-from tests.functions.efficiency.measured_world import TASKS, staged, written
+from tests.functions.efficiency.measured_world import TASKS, polled_tasks, staged, written
+from tests.functions.support.shown_schedules import add_schedule
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -44,3 +48,20 @@ async def test_of_too_few_runs_nothing_but_their_number_is_said(world: World, co
     assert (found["measuredRuns"], found["cpu"], found["memory"]) == (7, None, None)
     shares = (await world.get("accounts/demo/jobs/few/efficiency")).body["usedShares"]
     assert shares == {"cpu": None, "memory": None, "gpu": None}
+
+
+async def test_jobs_of_schedules_have_digests(world: World, container: ContainerClient) -> None:
+    await world.poll()
+    world.advance(7 * 86_400)
+    await add_pool(world.batch, nodes=4)
+    world.advance(600)
+    await add_schedule(world, "Measured", seconds=600, recurrence_interval=timedelta(days=2))
+    world.advance(1800)
+    tasks = await polled_tasks(world, "Measured:job-1")
+    await written(world, container, "Measured:job-1", tasks, cores=1.0, memory=4.0)
+    await world.app.fire("housekeeping")
+    (job,) = (await world.get("accounts/demo/jobs?prefix=measured")).body["value"]
+    assert job["efficiency"]["measuredRuns"] == 1
+    groups = (await world.get("accounts/demo/efficiency?groupBy=schedule")).body["value"]
+    (sums,) = [group["sums"] for group in groups if group["name"] == "Measured"]
+    assert (sums["jobs"], sums["measuredRuns"]) == (1, 1)
