@@ -6,12 +6,18 @@ import { usePolled } from "../../api/usePolled.ts";
 import { ColumnHeader } from "../../ui/list/ColumnHeader.tsx";
 import { PolledContents } from "../../ui/page/PolledContents.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
-import type { Pool } from "../model.ts";
 import { agreementText, type FormulaWhatIf, queryOf, rowsOf } from "./formulaWhatIf.ts";
 
 const INTERVAL_MS = 300_000;
 
-export function FormulaForm({ pool }: { pool: Pool }) {
+/** What the form needs of a pool. */
+interface ScaledPool {
+  account: string;
+  id: string;
+  autoScale: { formula: string | null } | null;
+}
+
+export function FormulaForm({ pool }: { pool: ScaledPool }) {
   const [formula, setFormula] = useState(pool.autoScale?.formula ?? "");
   const [minutes, setMinutes] = useState("");
   const [query, setQuery] = useState<string | null>(null);
@@ -54,7 +60,7 @@ export function FormulaForm({ pool }: { pool: Pool }) {
   );
 }
 
-function Replays({ pool: { account, id: pool }, query }: { pool: Pool; query: string }) {
+function Replays({ pool: { account, id: pool }, query }: { pool: ScaledPool; query: string }) {
   const path = `${pathOfPool({ account, pool }, "whatif")}${query}`;
   const polled = usePolled<FormulaWhatIf>({ path, intervalMs: INTERVAL_MS });
   return (
