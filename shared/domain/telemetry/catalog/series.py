@@ -52,7 +52,7 @@ class Series(msgspec.Struct, frozen=True, cache_hash=True, gc=False):
         force_setattr(self, "id", mark + blake2b(text.encode(), digest_size=8).hexdigest())
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=4096)  # a blob of endless names fills it, with some 700 bytes each
 def series_of(name: str, attributes: Attributes) -> Series:
     """Returns a series; packed rollups name the same ones again and again."""
     return Series(name, attributes)
