@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AccountEfficiency, EfficiencySums } from "../../src/cost/efficiency/model.ts";
-import { firstWeekAt, knownResources, maxWasted, weekReadout, weeksOf } from "../../src/cost/efficiency/weeks.ts";
+import { firstWeekAt, knownResources, latestWeek, maxWasted, weekReadout, weeksOf } from "../../src/cost/efficiency/weeks.ts";
 
 const FIRST = Date.parse("2026-11-09T00:00:00Z");
 const WEEK = 7 * 86_400_000;
@@ -55,6 +55,15 @@ test("a week in words has each group's share and waste", () => {
   );
   assert.equal(weekReadout(weekly, 9, "USD"), "");
   assert.equal(maxWasted(weekly), 5e6);
+});
+
+test("the week to begin with is the last one with a share, else the last one", () => {
+  const shares = (groups: (number | null)[][]) => ({
+    weeks: weeksOf(answer(), "pool", "cpu").weeks,
+    groups: groups.map((each) => ({ label: "", fill: "group-0", shares: each, wasted: [] })),
+  });
+  assert.equal(latestWeek(shares([[0.25, null, null], [null, 0.5, null]])), 1);
+  assert.equal(latestWeek(shares([[null, null, null]])), 2);
 });
 
 test("only resources with a known share can be chosen", () => {

@@ -7,7 +7,7 @@ import { useWidth } from "../../charts/useWidth.ts";
 import { isStriped } from "../amounts/bars.ts";
 import { dayText } from "../amounts/days.ts";
 import { formatMoneyTick } from "../amounts/money.ts";
-import { maxWasted, type WeekGroup, type WeeklyEfficiency, weekReadout } from "./weeks.ts";
+import { latestWeek, maxWasted, type WeekGroup, type WeeklyEfficiency, weekReadout } from "./weeks.ts";
 
 const HEIGHT = 300;
 const SHARES = { top: 12, bottom: 142 };
@@ -45,7 +45,7 @@ export function WeekChart({ weekly, currency, cursor, point }: ChartProps) {
         width={width}
         height={HEIGHT}
         aria-label="Week; arrow keys move it"
-        aria-valuetext={weekReadout(weekly, cursor ?? last, currency)}
+        aria-valuetext={weekReadout(weekly, cursor ?? latestWeek(weekly), currency)}
         {...cursorProps({ cursor, first: 0, last, page: 4, point, stepAt })}
       >
         <Shares weekly={weekly} x={x} right={right} cursor={cursor} />

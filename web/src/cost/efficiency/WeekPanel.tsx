@@ -11,7 +11,7 @@ import { jobGroupingOf } from "./groupings.ts";
 import type { AccountEfficiency } from "./model.ts";
 import { WeekChart } from "./WeekChart.tsx";
 import { WeekTable } from "./WeekTable.tsx";
-import { firstWeekAt, knownResources, RESOURCES, type Resource, WEEKS, wastedText, weekShareText, weeksOf, weekText } from "./weeks.ts";
+import { firstWeekAt, knownResources, latestWeek, RESOURCES, type Resource, WEEKS, wastedText, weekShareText, weeksOf, weekText } from "./weeks.ts";
 
 const INTERVAL_MS = 300_000;
 
@@ -35,7 +35,7 @@ function Weeks({ efficiency, groupBy }: { efficiency: AccountEfficiency; groupBy
   const { weeks, groups } = weekly;
   if (!groups.length) return null;
   const cursor = pointed !== null && pointed < weeks.length ? pointed : null;
-  const shown = cursor ?? weeks.length - 1;
+  const shown = cursor ?? latestWeek(weekly);
   const week = weeks[shown];
   return (
     <div data-testid="efficiency-weeks">

@@ -77,6 +77,12 @@ export function knownResources({ value }: AccountEfficiency): Resource[] {
   return RESOURCES.flatMap(([name]) => (sums.some((shares) => shares[name] !== null) ? [name] : []));
 }
 
+/** The last week in which any group has a share, else the last one. */
+export function latestWeek({ weeks, groups }: WeeklyEfficiency): number {
+  const known = weeks.map((_, index) => groups.some(({ shares }) => (shares[index] ?? null) !== null));
+  return known.includes(true) ? known.lastIndexOf(true) : weeks.length - 1;
+}
+
 /** The height of the highest bar. */
 export function maxWasted({ weeks, groups }: WeeklyEfficiency): Micros {
   const sums = weeks.map((_, index) => groups.reduce((sum, { wasted }) => sum + (wasted[index] ?? 0), 0));
