@@ -1,8 +1,14 @@
-"""Figures of a pool's nodes while a job ran, from rows of shards: CPU time that they lost, network, memory and GPUs."""
+"""Figures of a pool's nodes while a job ran, from rows of shards: CPU time that they lost, network, memory and GPUs.
+
+Jobs of a pool share what was read: all jobs with the same minutes or blocks the figures, others the heads of shards.
+"""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
+from shared.domain.core.stamps import to_milliseconds
 from shared.domain.efficiency.job_context import NodeFigures
 from shared.domain.telemetry.catalog.field_mappings import SOURCE
 from shared.domain.telemetry.catalog.series import Series
@@ -12,8 +18,9 @@ from shared.domain.telemetry.pools.node_metrics import HIGHEST
 from shared.domain.telemetry.pools.pool_reports import GPU, RECEIVED, SENT, MetricSelector
 from shared.domain.telemetry.query.ranges import Range
 from shared.errors import HistoryRangeError, NotFoundError
+from shared.recent_cache import RecentCache
 from shared.services.queries.pool_queries import PoolQueries
-from shared.services.telemetry.pool_grids import PoolGridReader
+from shared.services.telemetry.pool_grids import OpenedPools, PoolGridReader
 from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore
 
 _DEVICE, _SOURCE = HIGHEST[0], SOURCE[0]
@@ -22,18 +29,35 @@ _THROTTLED = MetricSelector("batchscope.container.cpu.throttled", {_DEVICE: "", 
 _MEMORY = MetricSelector("system.memory.limit", {_SOURCE: ""})
 _SELECTORS = (_STOLEN, _THROTTLED, RECEIVED, SENT, _MEMORY, GPU)
 _WINDOW, _FINE = timedelta(hours=3), timedelta(hours=1)
+_MOMENT = timedelta(milliseconds=1)
 _WHOLE = 1 << 40  # minutes of a step that has the whole range
+_MINUTE = 60_000  # milliseconds
 _MAX_KNOWN = 500
-type _Name = tuple[str, str, datetime, datetime]
+_MAX_SEEN = 100_000  # nodes of the heads that are remembered
+
+
+class _Window(NamedTuple):
+    """A pool's steps of some minutes, from the first to the last, and the vCPUs of its nodes."""
+
+    account_id: str
+    pool_id: str
+    minutes: int
+    first: int
+    last: int
+    cores: int | None
 
 
 class NodeFigureReader:
-    """Reads figures of pools' nodes; those of a time that was read before come from memory."""
+    """Reads figures of pools' nodes; those of a time that was read before come from memory.
+
+    What was read for a job serves others that didn't end later: samples until then had come.
+    """
 
     def __init__(self, pools: PoolQueries, store: PoolTelemetryStore) -> None:
         self._pools = pools
         self._reader = PoolGridReader(store)
-        self._known: dict[_Name, NodeFigures | None] = {}
+        self._known: dict[_Window, tuple[datetime, NodeFigures | None]] = {}
+        self._opened = RecentCache[tuple[str, str], tuple[datetime, OpenedPools]](_MAX_SEEN)
 
     async def figures(
         self, account_id: str, pool_id: str, since: datetime, until: datetime, cores: int | None
@@ -43,24 +67,39 @@ class NodeFigureReader:
         `cores` are the vCPUs of a node, None where they aren't known. Raises StorageError.
         """
         since = max(since, until - _WINDOW)
-        name = account_id, pool_id, since, until
-        if name not in self._known:
+        minutes = 1 if until - since < _FINE else MINUTES
+        first, last = _minute(since) // minutes, _minute(until - _MOMENT) // minutes
+        window = _Window(account_id, pool_id, minutes, first, last, cores)
+        known = self._known.get(window)
+        if known is None or known[0] < until:
             if len(self._known) >= _MAX_KNOWN:
                 self._known = {}
-            self._known[name] = await self._read(account_id, pool_id, since, until, cores)
-        return self._known[name]
+            known = self._known[window] = until, await self._read(window, since, until)
+        return known[1]
 
-    async def _read(
-        self, account_id: str, pool_id: str, since: datetime, until: datetime, cores: int | None
-    ) -> NodeFigures | None:
+    async def _read(self, window: _Window, since: datetime, until: datetime) -> NodeFigures | None:
         try:
-            pools = await self._reader.opened([await self._pools.pool_with_nodes(account_id, pool_id)])
+            pools = await self._pool(window, until)
             (pool,) = pools.ids
-            wanted = Range(since, until, 1 if until - since < _FINE else MINUTES)
-            grids = (await self._reader.read(pools, _SELECTORS, wanted)).get(pool, {})
+            grids = (await self._reader.read(pools, _SELECTORS, Range(since, until, window.minutes))).get(pool, {})
         except (NotFoundError, HistoryRangeError):
             return None
-        return _figures(grids, cores)
+        return _figures(grids, window.cores)
+
+    async def _pool(self, window: _Window, until: datetime) -> OpenedPools:
+        """Returns the pool with the heads of its account's shards, without their blobs."""
+        key = window.account_id, window.pool_id
+        known = self._opened.get(key)
+        if known is None or known[0] < until:
+            opened = await self._reader.opened([await self._pools.pool_with_nodes(*key)])
+            known = until, replace(opened, heads=[replace(head, blobs={}) for head in opened.heads])
+            seen = sum(len(nodes) for head in opened.heads for nodes in head.seen.values())
+            self._opened.put(key, known, seen + 1)
+        return known[1]
+
+
+def _minute(moment: datetime) -> int:
+    return to_milliseconds(moment) // _MINUTE
 
 
 def _figures(grids: Mapping[Series, NodeGrid], cores: int | None) -> NodeFigures | None:

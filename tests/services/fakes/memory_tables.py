@@ -34,6 +34,11 @@ _FILTERS: Mapping[str, Callable[[Place, Row, Mapping[str, Any]], bool]] = {
     "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last": lambda place, _, by: (
         place[0] == by["partition"] and by["first"] <= place[1] < by["last"]
     ),
+    "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last and (pool eq @pool or pool eq '')": (
+        lambda place, row, by: (
+            place[0] == by["partition"] and by["first"] <= place[1] < by["last"] and row.get("pool") in (by["pool"], "")
+        )
+    ),
     "PartitionKey eq @partition and "
     "( RowKey eq @place or RowKey eq @state or ( RowKey ge @first and RowKey le @last ) )": lambda place, _, by: (
         place[0] == by["partition"]
