@@ -50,3 +50,14 @@ def path_of(text: str) -> str | None:
 
 
 _MAX_PATH = 1024
+WHY_NO_FILES = {
+    "JobNotFound": "the job doesn't exist any more",
+    "NodeNotFound": "the node was removed, and its files with it",
+    "NodeNotReady": "the node doesn't answer now; try again once it is idle or running",
+    "NodeStateUnusable": "the node is unusable and doesn't answer",
+    "PoolNotFound": "the pool doesn't exist any more",
+    "TaskFilesCleanedup": "their retention time is over, so Batch deleted them from the node",
+    "TaskFilesUnavailable": "the node is gone or was created anew since the task ran on it, or the task hasn't run yet",
+    "TaskNotFound": "the task doesn't exist any more",
+}
+"""Why Batch has no files, by its error code."""

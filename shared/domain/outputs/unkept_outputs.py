@@ -1,0 +1,56 @@
+"""Why an output isn't kept: codes, which are stored or follow from what is, and their sentences."""
+
+from datetime import datetime, timedelta
+
+from shared.domain.core.stamps import from_milliseconds
+from shared.domain.files.files import WHY_NO_FILES
+from shared.domain.outputs.failed_runs import EACH, MAX_OF_JOB, FailedRun
+from shared.domain.outputs.kept_outputs import JobOutputs
+from shared.domain.outputs.output_limits import OutputLimits, SpentOutputs
+from shared.domain.tasks.tasks import FAILURE, Task
+
+NO_TEXT = "NotText"
+_WHY = {
+    "NotFailed": "Only outputs of failed tasks are kept.",
+    "NeverRan": "The task failed before it ran on a node, so it has no output.",
+    "NotKeptHere": "Outputs of this pool's tasks aren't kept, by the setting OUTPUT_DAYS.",
+    "EnoughKept": f"Outputs of {EACH} other tasks with this failure, and of {EACH} on this node, are kept.",
+    "JobBound": f"Outputs of {MAX_OF_JOB} tasks of this job are kept, as many as of any job.",
+    "BudgetSpent": "What may be read of nodes today (OUTPUT_MB_PER_DAY) is spent.",
+    "NotYet": "It hasn't been read so far: tasks take turns, at most OUTPUT_TASKS_PER_MINUTE of them.",
+    "Gone": "It was deleted or is past its time, or the task had failed more than a day before it was first seen.",
+    NO_TEXT: "It is no text, so its secrets can't be masked.",
+}
+_GONE = {"FileNotFound": "the task has no such file", "NodeNotReady": "the node didn't answer"}
+_LONG = timedelta(minutes=10)
+
+
+def why_unkept(code: str, run: FailedRun, asked_at: datetime) -> str:
+    """Returns the sentence for a stored code."""
+    if code in _WHY:
+        return _WHY[code]
+    after = max(timedelta(), asked_at - from_milliseconds(run.ended))
+    late = f"{after // timedelta(seconds=1)} s" if after < _LONG else f"{after // timedelta(minutes=1)} min"
+    return f"There was nothing to keep {late} after the failure: {_GONE.get(code) or WHY_NO_FILES[code]} ({code})."
+
+
+def why_without_row(task: Task, kept: JobOutputs, kept_for: timedelta, left: SpentOutputs, limits: OutputLimits) -> str:
+    """Returns the code of why nothing is stored of a task; `kept_for` is for how long outputs of its pool are kept."""
+    run = FailedRun.of(task)
+    is_spent = not left.room(limits) and left.tasks < limits.tasks_a_minute
+    reasons = {
+        "NotFailed": task.result != FAILURE,
+        "NeverRan": not task.node[1],
+        "NotKeptHere": not kept_for,
+        "EnoughKept": min(kept.by_group[run.group], kept.by_node[run.node]) >= EACH,
+        "JobBound": len(kept.runs) >= MAX_OF_JOB,
+        "Gone": run.ended < kept.mark.since,
+        "BudgetSpent": is_spent,
+        "NotYet": True,
+    }
+    return next(code for code, applies in reasons.items() if applies)
+
+
+def sentence_of(code: str) -> str:
+    """Returns the sentence for a code of `why_without_row`."""
+    return _WHY[code]

@@ -1,0 +1,174 @@
+"""Which failed runs are chosen, within which limits, and why others aren't kept."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.domain.files.file_parts import Part
+from shared.domain.leaves.leaf_summaries import Summary, summary_of
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.outputs.failed_runs import (
+    EACH,
+    MAX_OF_JOB,
+    FailedRun,
+    failed_since,
+    first_of_each,
+    may_have_failed_since,
+)
+from shared.domain.outputs.kept_outputs import JobOutputs, KeptTail, OutputMark, expiry_day
+from shared.domain.outputs.output_limits import MAX_READ, OutputLimits, SpentOutputs, days_of_outputs
+from shared.domain.outputs.unkept_outputs import sentence_of, why_unkept, why_without_row
+from shared.domain.tasks.tasks import COMPLETED, FAILURE, SUCCESS, Task
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+LIMITS = OutputLimits({"": 30 * DAY}, 10 * MAX_READ, 60)
+RUNS = st.lists(
+    st.builds(
+        FailedRun,
+        st.integers(0, 40),
+        st.uuids().map(str),
+        st.sampled_from("abc"),
+        st.tuples(st.just("pool"), st.sampled_from("12345678")),
+    ),
+    max_size=80,
+)
+
+
+def failed(name: str, ended: int, *, node: str = "n1", code: int = 1) -> Task:
+    return Task(name, COMPLETED, FAILURE, ended, end=ended, exit_code=code, node=("pool", node))
+
+
+@given(RUNS)
+def test_each_group_and_node_is_represented_and_no_run_is_chosen_for_neither(runs: list[FailedRun]) -> None:
+    chosen = list(first_of_each(runs, {}, {}))
+    assert len(chosen) == len(set(chosen))
+    for place in ("group", "node"):
+        of_each = Counter(getattr(run, place) for run in runs)
+        found = Counter(getattr(run, place) for run in chosen)
+        assert all(found[one] >= min(EACH, number) for one, number in of_each.items())
+    groups, nodes = len({run.group for run in runs}), len({run.node for run in runs})
+    assert len(chosen) <= EACH * (groups + nodes)
+    first = chosen[: groups + nodes]
+    assert {run.group for run in first} == {run.group for run in runs}
+    assert {run.node for run in first} == {run.node for run in runs}
+
+
+@given(RUNS, RUNS)
+def test_choosing_from_choices_of_parts_gives_the_choice_from_all(some: list[FailedRun], more: list[FailedRun]) -> None:
+    of_parts = [*first_of_each(some, {}, {}), *first_of_each(more, {}, {})]
+    assert list(first_of_each(of_parts, {}, {})) == list(first_of_each([*some, *more], {}, {}))
+
+
+def test_what_was_kept_before_leaves_less_to_choose() -> None:
+    runs = [FailedRun(at, f"t{at}", "a", ("pool", "n1")) for at in range(9)]
+    assert list(first_of_each(runs, {"a": EACH}, {("pool", "n1"): EACH - 1})) == runs[:1]
+    assert list(first_of_each(runs, {"a": EACH}, {("pool", "n1"): EACH})) == []
+
+
+def test_a_leaf_gives_its_failed_runs_since_a_time() -> None:
+    tasks = [failed(f"t{at}", 1000 + at) for at in range(9)]
+    tasks += [Task("u", COMPLETED, SUCCESS, 9000, node=("pool", "n1")), failed("v", 9001, node=""), failed("w", 9002)]
+    leaf = Leaf(tasks)
+    runs, newest = failed_since(leaf, range(len(tasks)), 1003, lambda task, *_: task != "t3")
+    assert [run.task_id for run in runs] == ["t4", "t5", "t6", "t7", "t8"]
+    assert newest == 9002
+    assert failed_since(leaf, range(len(tasks)), 9003, lambda *_: True) == ([], 9003)
+
+
+def test_leaves_without_newer_failures_are_not_read() -> None:
+    leaf = Leaf([failed("a", 1000), failed("b", 2000)])
+    summary, counts = summary_of(leaf), leaf.counts()
+    assert may_have_failed_since(2000)(counts, summary.pack())
+    assert not may_have_failed_since(2001)(counts, summary.pack())
+    assert may_have_failed_since(2001)(counts, None)
+    assert not may_have_failed_since(0)(replace(counts, failed=0), None)
+    assert may_have_failed_since(2001)(counts, Summary(failures=replace(summary.failures, ungrouped=1)).pack())
+
+
+def test_a_job_goes_on_where_it_ended_and_looks_back_for_late_reports() -> None:
+    since = int(NOW.timestamp() * 1000) - 1000
+    assert OutputMark(NOW, since).begins(NOW) == since - 600_000
+    assert OutputMark(NOW, since, after=since).begins(NOW) == since
+    assert OutputMark(NOW).begins(NOW) == int((NOW - DAY).timestamp() * 1000)
+
+
+def test_an_output_expires_on_the_day_after_its_time_is_over() -> None:
+    assert (
+        expiry_day(NOW, timedelta(days=30)) * DAY - timedelta(hours=12)
+        == NOW - datetime(1970, 1, 1, tzinfo=UTC) + 30 * DAY
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown"), [((0, 20), (6, b"6789")), ((8, 9), (8, b"8")), ((0, 3), (6, b"")), ((10, 10), (10, b""))]
+)
+def test_a_part_of_a_kept_end_is_what_was_kept_of_it(wanted: tuple[int, int], shown: tuple[int, bytes]) -> None:
+    assert KeptTail(10, 6, b"6789").within(Part(*wanted)) == shown
+
+
+def test_limits_leave_room_until_they_are_spent_and_again_later() -> None:
+    spent = SpentOutputs().at(NOW)
+    assert spent.room(LIMITS) == 10
+    spent = spent.plus(tasks=58, read=0)
+    assert spent.room(LIMITS) == 2
+    assert spent.plus(tasks=0, read=9 * MAX_READ + 1).room(LIMITS) == 0
+    assert spent.plus(tasks=9, read=99 * MAX_READ).room(LIMITS) == 0
+    later = spent.plus(tasks=0, read=10 * MAX_READ).at(NOW + timedelta(minutes=1))
+    assert (later.tasks, later.room(LIMITS)) == (0, 0)
+    assert later.at(NOW + DAY).room(LIMITS) == 10
+
+
+def test_a_slower_clock_does_not_begin_the_minute_of_a_faster_one_anew() -> None:
+    ahead = SpentOutputs().at(NOW + timedelta(minutes=1)).plus(tasks=60, read=0)
+    assert ahead.at(NOW).room(LIMITS) == 0
+
+
+def test_days_are_those_of_the_pool_or_the_account_or_all_others() -> None:
+    days = days_of_outputs("14, Demo=7 demo/Secret=0", {"demo", "other"}, 30 * DAY)
+    limits = OutputLimits(days, 1, 1)
+    assert limits.kept_for("demo", "SECRET") == timedelta()
+    assert limits.kept_for("demo", "open") == 7 * DAY
+    assert limits.kept_for("other", "open") == 14 * DAY
+    assert limits.keeps_any
+    assert not OutputLimits({"": timedelta()}, 1, 1).keeps_any
+
+
+@pytest.mark.parametrize("entry", ["x", "-1", "3651", "demo=", "=3", "demo/=3", "/p=3", "nobody=3", "1.5"])
+def test_days_that_make_no_sense_are_refused(entry: str) -> None:
+    with pytest.raises(ValueError, match=entry if entry != "nobody=3" else "none of the watched accounts"):
+        days_of_outputs(entry, {"demo"}, 30 * DAY)
+
+
+def _why(
+    task: Task, kept: JobOutputs | None = None, *, kept_for: timedelta = DAY, spent: SpentOutputs | None = None
+) -> str:
+    code = why_without_row(task, kept or JobOutputs(), kept_for, spent or SpentOutputs().at(NOW), LIMITS)
+    assert sentence_of(code).endswith(".")
+    return code
+
+
+def test_each_task_without_a_kept_output_has_a_reason() -> None:
+    task, run = failed("t", 1000), FailedRun.of(failed("other", 900))
+    assert _why(task._replace(result=SUCCESS)) == "NotFailed"
+    assert _why(failed("t", 1000, node="")) == "NeverRan"
+    assert _why(task, kept_for=timedelta()) == "NotKeptHere"
+    assert _why(task, JobOutputs(kept=(run,) * EACH)) == "EnoughKept"
+    assert _why(task, JobOutputs(missed=(run,) * MAX_OF_JOB)) == "JobBound"
+    assert _why(task, JobOutputs(OutputMark(NOW, since=2000))) == "Gone"
+    assert _why(task) == "NotYet"
+    assert _why(task, spent=SpentOutputs().at(NOW).plus(tasks=0, read=10 * MAX_READ)) == "BudgetSpent"
+    assert _why(task, spent=SpentOutputs().at(NOW).plus(tasks=60, read=0)) == "NotYet"
+
+
+def test_a_node_that_was_gone_is_said_with_how_soon() -> None:
+    run = FailedRun(int(NOW.timestamp() * 1000), "t", "g", ("pool", "n1"))
+    assert why_unkept("NodeNotFound", run, NOW + timedelta(seconds=40)) == (
+        "There was nothing to keep 40 s after the failure: the node was removed, and its files with it (NodeNotFound)."
+    )
+    assert "11 min after" in why_unkept("FileNotFound", run, NOW + timedelta(minutes=11))
+    assert why_unkept("NotText", run, NOW) == "It is no text, so its secrets can't be masked."
