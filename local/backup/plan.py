@@ -77,4 +77,5 @@ PLANS = (
     TablePlan("rejects"),
     TablePlan("prices"),
     TablePlan("usage"),
+    TablePlan("outputs", page=50),
 )

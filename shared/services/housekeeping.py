@@ -114,9 +114,11 @@ class HousekeepingService:
         oldest_day = to_milliseconds(now - kept) // _DAY
         telemetry += await self.ingestion.attempts.delete_before(account.key, oldest_day)
         telemetry += await self.ingestion.day_use.delete_before(account.key, oldest_day)
+        outputs = await self.stores.outputs.delete_expired(account.key, to_milliseconds(now) // _DAY)
         _LOG.info(
-            "Housekeeping of %s: %d finished polls, %d rows of history, %d of events and %d of telemetry deleted.",
-            *(account.id, expired, rows, events, telemetry),
+            "Housekeeping of %s: %d finished polls, %d rows of history, %d of events, %d of telemetry and %d of outputs"
+            " deleted.",
+            *(account.id, expired, rows, events, telemetry, outputs),
         )
 
     async def _roll_up(self, account: Account, now: datetime, goes_on: Callable[[], bool]) -> None:
@@ -199,4 +201,5 @@ class HousekeepingService:
             return
         for partition in partitions:
             await self.stores.cache.delete_generation(partition)
+        await self.stores.outputs.delete_job(account.key, job.key)
         await self.records.forget(account.key, job)

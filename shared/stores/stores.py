@@ -11,6 +11,7 @@ from shared.stores.history import JOB_HISTORY, POOL_HISTORY, HistoryStore
 from shared.stores.jobs.deleted_job_counters import DeletedJobCounterStore
 from shared.stores.jobs.dependencies import DependencyStore
 from shared.stores.jobs.jobs import JobStore
+from shared.stores.jobs.outputs import OutputStore
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import TaskCache
 from shared.stores.jobs.waiting_causes import WaitingCauseStore
@@ -39,6 +40,7 @@ class Stores:
         self.cache = TaskCache(tables)
         self.plans = ReadPlanStore(tables)
         self.dependencies = DependencyStore(tables)
+        self.outputs = OutputStore(tables)
         self.pools = PoolStore(tables)
         self.pool_history = HistoryStore(tables, POOL_HISTORY)
         self.nodes = NodeStore(tables)

@@ -67,7 +67,7 @@ def test_the_commands_copy_a_deployment(
     assert main(["restore", *common, "--prefix", f"{store}2", "--replace", "another"]) == 1
     assert main(["restore", *common, "--prefix", f"{store}2", "--replace", "devstoreaccount1"]) == 0
     printed = capsys.readouterr()
-    assert "'weekly': 240 rows in 17 blobs" in printed.out
+    assert "'weekly': 254 rows in 18 blobs" in printed.out
     assert f"Restoring 'weekly' to the storage account 'devstoreaccount1', prefix '{store}2'" in printed.out
     assert "It is of the storage account 'devstoreaccount1'" in printed.out
     refused, wrong = printed.err.splitlines()

@@ -42,7 +42,8 @@ LAWS: Mapping[str, RowBound] = {
     "jobhistory": RowBound.HOURLY,
     "poolhistory": RowBound.POOL_HOURLY,
     **dict.fromkeys(
-        ("attempts", "blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry"), RowBound.WRITTEN
+        ("attempts", "blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry", "outputs"),
+        RowBound.WRITTEN,
     ),
 }
 

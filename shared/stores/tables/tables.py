@@ -27,7 +27,7 @@ from shared.stores.tables.time_limit import LIMIT
 
 NAMES = (
     "accounts", "jobs", "jobhistory", "poolhistory", "tasks", "operations", "pools", "nodes", "jobschedules",
-    "blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry", "attempts", "prices", "usage",
+    "blobs", "events", "rejects", "telemetry", "nodeindex", "pooltelemetry", "attempts", "prices", "usage", "outputs",
 )  # fmt: skip
 _CONNECT_SECONDS = 10
 MAX_KEY_LENGTH = 512  # of 1 KiB in UTF-16

@@ -45,6 +45,7 @@ SCHEMAS: Mapping[str, int] = {
     "price source": 1,
     "budget": 1,
     "quotas": 1,
+    "outputs": 1,
 }
 """The version written, and the latest readable one, by kind of row."""
 

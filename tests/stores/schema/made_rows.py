@@ -36,6 +36,9 @@ from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, SizeSummary, StartRun
 from shared.domain.nodes.start_ups import StartUp
+from shared.domain.outputs.failed_runs import FailedRun
+from shared.domain.outputs.kept_outputs import KeptOutput, KeptTail, OutputMark
+from shared.domain.outputs.output_limits import SpentOutputs
 from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.polling.rounds import Mark, Round
 from shared.domain.polling.schedule_rounds import ScheduleRound
@@ -97,6 +100,7 @@ from shared.stores.jobs.deleted_job_counters import DeletedJobCounterStore
 from shared.stores.jobs.dependencies import DependencyStore
 from shared.stores.jobs.jobs import JobStore, generation_partition
 from shared.stores.jobs.leaf_rows import LeafReplacement
+from shared.stores.jobs.outputs import OutputStore
 from shared.stores.jobs.read_plans import ReadPlanStore
 from shared.stores.jobs.task_cache import Directory, TaskCache
 from shared.stores.jobs.waiting_causes import WaitingCauseStore
@@ -267,6 +271,7 @@ async def write_all(tables: Tables) -> None:
     """Writes rows of every kind."""
     await _write_jobs(tables)
     await _write_tasks(tables)
+    await _write_outputs(tables)
     await _write_pools(tables)
     image = SupportedImage("publisher/offer/sku", "batch.node.ubuntu 22.04", T0.date())
     gone = SupportedImage("publisher/offer/old", "batch.node.ubuntu 20.04", T0.date(), T0.date())
@@ -314,6 +319,16 @@ async def _write_tasks(tables: Tables) -> None:
     )
     await DependencyStore(tables).save(partition, StoredDependencies(T0, dependencies))
     await ReadPlanStore(tables).save(partition, ReadPlan("g1", T0, T0, T0, (IdRange("a", "b", "link", 1),), 1, 2, _T1))
+
+
+async def _write_outputs(tables: Tables) -> None:
+    store, run = OutputStore(tables), FailedRun(_MS, "task", "group", ("pool", "node"), "Task", 2, 3)
+    await store.save_mark(ACCOUNT, JOB.key, OutputMark(T0, _MS, _MS), None)
+    await store.note_expiry(ACCOUNT, JOB.key, 20778)
+    await store.save(ACCOUNT, JOB.key, KeptOutput(run, T0, 20778, (KeptTail(9, 4, b"words"), KeptTail(9, 4, b"words"))))
+    gone = (KeptTail(reason="NodeNotFound"), KeptTail(reason="NodeNotFound"))
+    await store.save(ACCOUNT, JOB.key, KeptOutput(run._replace(task="gone"), T0, 20778, gone))
+    await store.save_spent(ACCOUNT, SpentOutputs(20778, _MS, 700, 3))
 
 
 async def _write_pools(tables: Tables) -> None:

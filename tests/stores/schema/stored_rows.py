@@ -56,6 +56,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "<pool>~d<day>": r"[^~]+~d\d{7}",
         "<day>~<pool>": r"\d{7}~[^~]+",
     },
+    "outputs": {"!": "!", "spent": "spent", "t<task>": "t.*", "<day>~<job>": r"\d{5}~[^~]+"},
     "pools": {"<pool>": "[^~]+"},
     "prices": {"!": "!", "<region>~<size>": r"[^~]+~[^~]+"},
     "pooltelemetry": {"!": "!", "t": "t", "b<block>~<pool>~<part>": r"b[0-9a-f]{7}~[^~]*~\d"},
