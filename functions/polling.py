@@ -23,7 +23,8 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
     async def tick(timer: func.TimerRequest, jobs: func.Out[List[str]]) -> None:  # noqa: UP006
         """Polls every account that is due, sweeps blobs for new data, and uploads the node agent's file.
 
-        Then it reads the dependencies of waiting tasks, and explains some of the jobs that wait.
+        Then it keeps what failed tasks wrote last, reads the dependencies of waiting tasks, and explains some of the
+        jobs that wait.
 
         A failure raises, the platform logs it, and the next tick tries again.
         """
@@ -36,9 +37,11 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             return
         sweep = asyncio.create_task(services.ingestion.sweep())
         upload = asyncio.create_task(services.agent.upload())
-        began = asyncio.get_running_loop().time()
+        began, budget = asyncio.get_running_loop().time(), runtime.settings.tick_budget
         try:
             await services.polling.tick()
+            left = budget - timedelta(seconds=asyncio.get_running_loop().time() - began)
+            await services.output_keeper.keep(services.polling.take_failing(), left)
         finally:
             await sweep
             await upload
@@ -49,8 +52,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             jobs.set(messages)
         await services.dependencies.refresh(services.polling.take_dependents())
         spent = timedelta(seconds=asyncio.get_running_loop().time() - began)
-        settings = runtime.settings
-        await services.waiting_jobs.run(turn=settings.poll_interval / 4, budget=settings.tick_budget - spent)
+        await services.waiting_jobs.run(turn=runtime.settings.poll_interval / 4, budget=budget - spent)
         _LOG.info(HEARTBEAT)
 
     @blueprint.function_name("poll_requested")
@@ -68,6 +70,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             await services.polling.run(request.account, request.poll)
         except NotFoundError as error:
             _LOG.warning("A poll on demand was dropped: %s", error)
+        await services.output_keeper.keep(services.polling.take_failing())
         if messages := services.polling.take_messages():
             jobs.set([text_of(message) for message in messages])
 

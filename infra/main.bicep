@@ -234,6 +234,19 @@ param readQuotas string = 'on'
 ])
 param fileReaders string = 'readers'
 
+@description('For how many days the ends of failed tasks\' outputs are kept, also of single accounts and pools: 30, demo=7, demo/secret=0.')
+param outputDays string = '30'
+
+@description('Megabytes that may be read of an account\'s nodes on a day to keep outputs.')
+@minValue(1)
+@maxValue(1000000)
+param outputMbPerDay int = 200
+
+@description('How many failed tasks of an account have their outputs read in a minute.')
+@minValue(1)
+@maxValue(10000)
+param outputTasksPerMinute int = 60
+
 @description('When to delete what is past its time: six fields of NCRONTAB.')
 param housekeepingSchedule string = '0 17 * * * *'
 
@@ -585,6 +598,9 @@ module app 'modules/app.bicep' = {
       HOUSEKEEPING_SCHEDULE: housekeepingSchedule
       JOB_HORIZON_DAYS: string(jobHorizonDays)
       MAX_BATCH_CALLS_PER_MINUTE: string(maxBatchCallsPerMinute)
+      OUTPUT_DAYS: outputDays
+      OUTPUT_MB_PER_DAY: string(outputMbPerDay)
+      OUTPUT_TASKS_PER_MINUTE: string(outputTasksPerMinute)
       POLL_OVERLAP_SECONDS: string(pollOverlapSeconds)
       POLL_SECONDS: string(pollSeconds)
       POLL_STATUS_DAYS: string(pollStatusDays)

@@ -185,6 +185,16 @@ class SettingsReader:
 
         return self._checked("COST_LABELS", lambda: label_names(text), ())
 
+    def output_days(self, accounts: tuple[Account, ...]) -> Mapping[str, timedelta]:
+        """Returns how long outputs of failed tasks are kept, by account id or `account/pool`, "" for all others."""
+        text, default = self.text("OUTPUT_DAYS"), timedelta(days=30)
+        if not text:
+            return {"": default}
+        from shared.domain.outputs.output_limits import days_of_outputs
+
+        known = {account.id for account in accounts}
+        return self._checked("OUTPUT_DAYS", lambda: days_of_outputs(text, known, default), {"": default})
+
     def storage(self) -> StorageAddress:
         """Returns the host's storage account, with the app's tables and queues."""
         place = self._place(_STORAGE, "table", by_name=True)

@@ -51,6 +51,8 @@ ENDPOINTS = (
     Endpoint("jobs.task_details", "get_task", "GET", f"{JOB}/tasks/{{task}}"),
     Endpoint("files.files", "list_task_files", "GET", f"{JOB}/tasks/{{task}}/files"),
     Endpoint("files.files", "get_task_file", "GET", f"{JOB}/tasks/{{task}}/files/{{*path}}"),
+    Endpoint("files.outputs", "get_task_output", "GET", f"{JOB}/tasks/{{task}}/output"),
+    Endpoint("files.outputs", "delete_job_outputs", "DELETE", f"{JOB}/outputs"),
     Endpoint("jobs.timeline", "get_timeline", "GET", f"{JOB}/timeline"),
     Endpoint("jobs.failures", "list_failures", "GET", f"{JOB}/failures"),
     Endpoint("jobs.comparison", "get_job_comparison", "GET", f"{JOB}/comparison"),

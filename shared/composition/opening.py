@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from shared.clock import Clock
 from shared.composition.parts import Parts, open_parts
 from shared.composition.polling import polling_of
 from shared.domain.blobs.blobs import UNREAD_TELEMETRY
 from shared.domain.jobs.job_samples import JOB_SAMPLES
+from shared.domain.outputs.output_limits import OutputLimits
 from shared.domain.pools.pool_samples import POOL_SAMPLES, PoolNumbers
 from shared.domain.prices.price_settings import PriceSettings
 from shared.domain.quotas.quota_settings import QuotaSettings
@@ -46,6 +48,8 @@ from shared.services.explain.request_budgets import RequestBudgets
 from shared.services.explain.shared_evidence import SharedEvidence
 from shared.services.explain.waiting_jobs import WaitingJobs
 from shared.services.files.file_reader import FileReader
+from shared.services.files.kept_outputs import KeptOutputs
+from shared.services.files.output_keeper import OutputKeeper
 from shared.services.housekeeping import HousekeepingService
 from shared.services.ingestion import Ingestion
 from shared.services.jobs.job_records import JobRecords
@@ -87,6 +91,8 @@ class Services:
     tasks: TaskQueries
     live_tasks: LiveTasks
     files: FileReader
+    kept_outputs: KeptOutputs
+    output_keeper: OutputKeeper
     timelines: Timelines
     comparisons: TaskComparisons
     explanations: Explanations
@@ -143,6 +149,8 @@ async def open_services(settings: Settings) -> Services:
     container = settings.resource_log_container if settings.ingestion_enabled else None
     events = EventQueries(registry, parts.ingestion, container=container, retention=settings.event_retention)
     budgets = RequestBudgets(registry)
+    output_days = {"": timedelta()} if settings.file_readers == "nobody" else settings.output_days
+    output_limits = OutputLimits(output_days, settings.output_bytes_a_day, settings.output_tasks_a_minute)
     prices = PriceSettings(
         settings.price_source,
         settings.price_currency,
@@ -188,7 +196,9 @@ async def open_services(settings: Settings) -> Services:
         queries=queries,
         tasks=tasks,
         live_tasks=LiveTasks(sources, queries, tasks, registry),
-        files=FileReader(sources, queries, tasks, registry),
+        files=FileReader(sources, queries, tasks, registry, stores.outputs),
+        kept_outputs=KeptOutputs(accounts, registry, queries, tasks, stores.outputs, output_limits),
+        output_keeper=OutputKeeper(sources, registry, stores.rounds, walk, stores.outputs, output_limits),
         timelines=Timelines(queries, walk),
         comparisons=TaskComparisons(queries, walk, stores.nodes, parts.ingestion.attempts),
         explanations=explaining(),

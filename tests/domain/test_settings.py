@@ -89,6 +89,8 @@ def test_required_settings_suffice_and_the_rest_has_defaults() -> None:
     assert settings.housekeeping_schedule == "0 17 * * * *"
     assert settings.tick_schedule == "0 * * * * *"
     assert settings.table_prefix == ""
+    assert settings.output_days == {"": timedelta(days=30)}
+    assert (settings.output_bytes_a_day, settings.output_tasks_a_minute) == (200_000_000, 60)
     assert settings.pool_api_version == "2025-06-01"
     assert settings.event_retention == timedelta(days=90)
     assert settings.telemetry_retention == timedelta(days=7)
@@ -142,6 +144,9 @@ WRONG = {
     "BATCH_ACCOUNT_IDS": "/subscriptions/mine/batchAccounts/demo",
     "READ_QUOTAS": "perhaps",
     "FILE_READERS": "everybody",
+    "OUTPUT_DAYS": "other=7",
+    "OUTPUT_MB_PER_DAY": "0",
+    "OUTPUT_TASKS_PER_MINUTE": "many",
     "COST_LABELS": "team," + "x" * 129,
     "ARM_URL": "https://management.example.org",
     "PRICE_SOURCE": "guess",

@@ -13,6 +13,7 @@ from functions.http.answers import Answer
 from functions.http.handling import Query, RouteRequest, RouteResponse
 from functions.http.identity import ForbiddenError
 from functions.http.parameters import BadRequestError
+from shared.domain.core.stamps import format_stamp
 from shared.domain.files.file_parts import MAX_PART, Part, last_part, part_from
 from shared.domain.files.files import FileEntry
 from shared.services.accounts.registry import found
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from shared.services.files.file_reader import FilePart, FolderReport
 
 FILE_SIZE, FILE_OFFSET, FILE_NEXT = "Batchscope-File-Size", "Batchscope-Offset", "Batchscope-Next-Offset"
+FILE_KEPT = "Batchscope-Kept-At"
 _RANGE = re.compile(r"bytes=(\d{1,18})?-(\d{1,18})?")
 _TEXTS = {"utf-8": "text/plain; charset=utf-8", "utf-16-le": "text/plain; charset=utf-16le"} | {
     "utf-16-be": "text/plain; charset=utf-16be"
@@ -123,6 +125,7 @@ def part_response(call: RouteRequest[FileQuery, None], part: "FilePart") -> Rout
         FILE_OFFSET: str(part.start),
         FILE_NEXT: str(part.end),
         **({"Last-Modified": format_datetime(modified, usegmt=True)} if modified else {}),
+        **({FILE_KEPT: format_stamp(part.kept_at)} if part.kept_at else {}),
         **({} if part.encoding else {"Content-Disposition": _attachment(part.path)}),
     }
     by_range = {call.query.offset, call.query.length, call.query.tail} == {UNSET} and _range(call) is not None

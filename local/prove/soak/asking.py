@@ -21,6 +21,7 @@ _ROUTES = (
     "accounts", "accounts/{a}", "accounts/{a}/jobs?maxpagesize=20", "accounts/{a}/jobs?state=active", "health",
     "accounts/{a}/jobs/{j}", "accounts/{a}/jobs/{j}/tasks?maxpagesize=100", "accounts/{a}/jobs/{j}/tasks?state=active",
     "accounts/{a}/jobs/{j}/failures", "accounts/{a}/jobs/{j}/history", "accounts/{a}/jobs/{j}/explanation",
+    "accounts/{a}/jobs/{j}/tasks/{t}/output",
     "accounts/{a}/jobs/{j}/timeline", "accounts/{a}/jobs/{j}/tasks/{t}", "accounts/{a}/jobs/{j}/tasks/{t}/telemetry",
     "accounts/{a}/jobs/{j}/tasks?format=csv&maxpagesize=200", "accounts/{a}/jobschedules",
     "accounts/{a}/jobschedules/{s}", "accounts/{a}/pools", "accounts/{a}/pools/{p}", "accounts/{a}/pools/{p}/history",

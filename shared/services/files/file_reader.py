@@ -8,11 +8,12 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from shared.domain.core.keys import key_of
 from shared.domain.files.file_parts import Part, encoding_of, shown_part
-from shared.domain.files.files import FileEntry, FileFacts, folder_entries, path_of
+from shared.domain.files.files import WHY_NO_FILES, FileEntry, FileFacts, folder_entries, path_of
+from shared.domain.outputs.kept_outputs import STREAMS, KeptOutput
 from shared.domain.tasks.tasks import COMPLETED
 from shared.errors import BatchMissingError, FileMissingError, NotFoundError
 from shared.services.accounts.registry import Registry, found
@@ -20,6 +21,7 @@ from shared.services.queries.queries import Queries
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_files import NO_FILE, BatchFiles, FileOwner, files_of_node, files_of_task
+from shared.stores.jobs.outputs import OutputStore
 
 _POOL_OR_TASK, _NODE = re.compile(r"[A-Za-z0-9_-]{1,64}"), re.compile(r"[A-Za-z0-9_-]{1,128}")
 _STILL = timedelta(minutes=10)
@@ -46,6 +48,8 @@ class FilePart:
     start: int
     content: bytes
     encoding: str | None
+    kept_at: datetime | None = None
+    """When the part was kept, where Batch has the file no more."""
 
     @property
     def end(self) -> int:
@@ -54,11 +58,15 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
-    """What has files, its account, and whether it writes no more to them; None where that isn't known."""
+    """What has files, its account, and whether it writes no more to them; None where that isn't known.
+
+    `ended` is when a task's last run did, in milliseconds since 1970.
+    """
 
     source: BatchAccount
     files: FileOwner
     has_ended: bool | None = None
+    ended: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,7 @@ class FileReader:
     queries: Queries
     tasks: TaskQueries
     registry: Registry
+    outputs: OutputStore
 
     async def task_folder(self, account_id: str, job_id: str, task_id: str, folder: str) -> FolderReport:
         """Returns what is in a folder of a task's files, "" for all of its own.
@@ -84,8 +93,18 @@ class FileReader:
     async def task_file(
         self, account_id: str, job_id: str, task_id: str, path: str, wanted: Callable[[int], Part]
     ) -> FilePart:
-        """Returns the part of a task's file that is wanted of its size. Raises the errors of `task_folder`."""
-        return await self._part(await self._task(account_id, job_id, task_id), path, wanted)
+        """Returns the part of a task's file that is wanted of its size. Raises the errors of `task_folder`.
+
+        Of a failed task's output it is a part of the end that was kept, where Batch has it no more.
+        """
+        owner = await self._task(account_id, job_id, task_id)
+        try:
+            return await self._part(owner, path, wanted)
+        except FileMissingError:
+            kept = await self.outputs.load(owner.source.account.key, key_of(job_id), key_of(task_id))
+            if kept is None or path not in STREAMS or kept.run.ended != owner.ended or kept.tail(path).reason:
+                raise
+            return _kept_part(kept, path, wanted)
 
     async def node_file(
         self, account_id: str, pool_id: str, node_id: str, path: str, wanted: Callable[[int], Part]
@@ -100,7 +119,12 @@ class FileReader:
             raise NotFoundError("task", task_id, f" in the job '{job}'{', which was deleted' * is_deleted}")
         await self.registry.require_polling_allowed(source.account)
         cached = await self.tasks.task(account_id, job_id, key_of(task_id))
-        return _Owner(source, files_of_task(job, task_id), cached and cached.state == COMPLETED)
+        files = files_of_task(job, task_id)
+        return (
+            _Owner(source, files, cached.state == COMPLETED, cached.end or cached.transition)
+            if cached
+            else _Owner(source, files)
+        )
 
     async def _node(self, account_id: str, pool_id: str, node_id: str) -> _Owner:
         source = found(self.sources, account_id)
@@ -148,6 +172,12 @@ class FileReader:
         return owner.has_ended is False or await self.registry.clock.now() - facts.last_modified < _STILL
 
 
+def _kept_part(kept: KeptOutput, stream: str, wanted: Callable[[int], Part]) -> FilePart:
+    tail = kept.tail(stream)
+    start, content = tail.within(wanted(tail.size))
+    return FilePart(FileFacts(tail.size, None), stream, start, content, tail.encoding, kept.kept_at)
+
+
 def _no_file(path: str, owner: _Owner) -> FileMissingError:
     return FileMissingError(f"There is no '{path}' among the files of {owner.files.noun}.")
 
@@ -156,16 +186,4 @@ def _gone(error: BatchMissingError, owner: _Owner, path: str) -> FileMissingErro
     """Returns why there is no file, in words for the service's error code."""
     if error.code == NO_FILE:
         return _no_file(path, owner)
-    return FileMissingError(f"There are no files of {owner.files.noun}: {_REASONS[error.code]} ({error.code}).")
-
-
-_REASONS = {
-    "JobNotFound": "the job doesn't exist any more",
-    "NodeNotFound": "the node was removed, and its files with it",
-    "NodeNotReady": "the node doesn't answer now; try again once it is idle or running",
-    "NodeStateUnusable": "the node is unusable and doesn't answer",
-    "PoolNotFound": "the pool doesn't exist any more",
-    "TaskFilesCleanedup": "their retention time is over, so Batch deleted them from the node",
-    "TaskFilesUnavailable": "the node is gone or was created anew since the task ran on it, or the task hasn't run yet",
-    "TaskNotFound": "the task doesn't exist any more",
-}
+    return FileMissingError(f"There are no files of {owner.files.noun}: {WHY_NO_FILES[error.code]} ({error.code}).")

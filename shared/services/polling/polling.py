@@ -56,6 +56,10 @@ class PollingService:
         """Returns jobs by account id, of rounds since the last call, whose waiting tasks may depend on others."""
         return {name: jobs for name, rounds in self.accounts.items() if (jobs := rounds.take_dependents())}
 
+    def take_failing(self) -> dict[str, list[Job]]:
+        """Returns jobs with failed tasks by account id, of rounds since the last call."""
+        return {name: jobs for name, rounds in self.accounts.items() if (jobs := rounds.take_failing())}
+
     async def run_queued(self, message: JobMessage) -> bool:
         """Continues a job or an account; returns True if its message must be sent again, as work is left.
 

@@ -62,6 +62,7 @@ class AccountRounds:
         self._turn = asyncio.Lock()
         self._messages: list[JobMessage] = []
         self._dependents: list[Job] = []
+        self._failing: dict[str, Job] = {}
         self._unreadable = frozenset[str]()
         self._interval = rules.poll_interval
         self.began = 0.0
@@ -118,6 +119,11 @@ class AccountRounds:
         jobs, self._dependents = self._dependents, []
         return jobs
 
+    def take_failing(self) -> list[Job]:
+        """Returns the jobs with failed tasks that rounds polled since the last call."""
+        jobs, self._failing = list(self._failing.values()), {}
+        return jobs
+
     async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
         """Polls all live jobs, or those with the `wanted` ids; returns the number polled, and the failures.
 
@@ -171,6 +177,7 @@ class AccountRounds:
         if ends[0] is None:
             self._messages += this.messages(self.source.account.id)
         self._dependents = this.dependents
+        self._failing |= {job.key: job for job in this.failing}
         await self._note_beside(this, [end for end in ends if isinstance(end, ResourceRoundResult)])
         if failed := [end for end in ends if isinstance(end, BaseException)]:
             raise failed[0]

@@ -124,7 +124,7 @@ class JobPolls:
             polled = await self._task_poll.poll(job, discovery.date, thorough=thorough, deadline=this.deadline)
             if polled.confirmation and job.key in discovery.changed:
                 polled = replace(polled, job=await self._save(polled.job) or polled.job)
-            this.note_dependents(polled.job)
+            this.note_tasks(polled.job)
             if self._task_poll.wants_reconciling(polled):
                 this.wanting.append(polled)
             else:

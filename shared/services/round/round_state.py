@@ -24,7 +24,7 @@ class RoundState(ResourceRoundState):
     other is sent. `wanting` are polled jobs that need more than a delta; `noted` is the round's row once written.
     `behind` are queued jobs with more changes than a round may read. `listed` is set once listing jobs succeeded or
     failed; `beside` are problems of pools and schedules. `dependents` are polled jobs whose waiting tasks may depend on
-    others.
+    others, `failing` those with failed tasks.
     """
 
     last: Round | None
@@ -42,6 +42,7 @@ class RoundState(ResourceRoundState):
     listed: asyncio.Event = field(default_factory=asyncio.Event)
     beside: list[str] = field(default_factory=list)
     dependents: list[Job] = field(default_factory=list)
+    failing: list[Job] = field(default_factory=list)
 
     async def jobs_of_schedules(self) -> dict[str, Job]:
         """Returns jobs of job schedules by key, also deleted ones, once jobs were listed."""
@@ -83,8 +84,10 @@ class RoundState(ResourceRoundState):
             for key, until in queued
         ]
 
-    def note_dependents(self, job: Job) -> None:
-        """Notes a polled job if tasks of it wait and may depend on others."""
+    def note_tasks(self, job: Job) -> None:
+        """Notes a polled job if tasks of it wait and may depend on others, or failed."""
+        if job.snapshot and job.snapshot.counts.failed:
+            self.failing.append(job)
         if job.facts.rules.uses_task_dependencies and job.snapshot and job.snapshot.counts.active:
             self.dependents.append(job)
 

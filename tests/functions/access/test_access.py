@@ -72,6 +72,12 @@ ROUTES = {
     "get_task_file": Route(
         f"{_JOB}/tasks/{{task}}/files/{{*path}}", "/api/accounts/demo/jobs/none/tasks/none/files/a/b", READERS, 404
     ),
+    "get_task_output": Route(
+        f"{_JOB}/tasks/{{task}}/output", "/api/accounts/demo/jobs/none/tasks/none/output", READERS, 404
+    ),
+    "delete_job_outputs": Route(
+        f"{_JOB}/outputs", "/api/accounts/demo/jobs/none/outputs", OPERATORS, 404, methods=("DELETE",)
+    ),
     "get_task": Route(f"{_JOB}/tasks/{{task}}", "/api/accounts/demo/jobs/none/tasks/none", READERS, 404),
     "get_timeline": Route(f"{_JOB}/timeline", "/api/accounts/demo/jobs/none/timeline", READERS, 404),
     "list_job_schedules": Route(f"{_ACCOUNT}/jobschedules", "/api/accounts/demo/jobschedules", READERS),

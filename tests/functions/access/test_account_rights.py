@@ -45,6 +45,8 @@ CASES = {
     "get_task": [f"{_JOB}/tasks/{{task}}"],
     "list_task_files": [f"{_JOB}/tasks/{{task}}/files"],
     "get_task_file": [f"{_JOB}/tasks/{{task}}/files/{{*path}}"],
+    "get_task_output": [f"{_JOB}/tasks/{{task}}/output"],
+    "delete_job_outputs": [f"{_JOB}/outputs"],
     "get_timeline": [f"{_JOB}/timeline"],
     "list_failures": [f"{_JOB}/failures"],
     "get_job_comparison": [f"{_JOB}/comparison", f"{_JOB}/comparison?format=csv"],
@@ -105,6 +107,7 @@ BODIES = {
     "put_monitoring": '{"enabled": true}',
     "put_budget": '{"amount": 7}',
     "delete_budget": "",
+    "delete_job_outputs": "",
     "request_poll": '{"all": true}',
 }
 UNAWARE = {"get_openapi", "get_docs"}

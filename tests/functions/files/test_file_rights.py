@@ -4,7 +4,8 @@ import azure.functions as func
 import pytest
 
 from functions.api.files.file_answers import FileQuery, part_response, require_file_reader
-from functions.http.handling import RouteRequest, send_nowhere
+from functions.api.files.outputs import add_outputs
+from functions.http.handling import RouteRequest, Routes, send_nowhere
 from functions.http.identity import Caller, ForbiddenError
 from shared.domain.files.files import FileFacts
 from shared.runtime import Runtime
@@ -32,6 +33,15 @@ def test_the_setting_says_who_may_read_files(readers: str | None, allowed: str) 
         else:
             with pytest.raises(ForbiddenError, match="FILE_READERS"):
                 require_file_reader(call)
+
+
+async def test_kept_outputs_are_shown_to_those_who_may_read_files() -> None:
+    routes = Routes(read_settings({}))
+    add_outputs(routes)
+    _, handler = routes.handlers["get_task_output"]
+    for readers, operates in (("nobody", True), ("operators", False)):
+        with pytest.raises(ForbiddenError, match="FILE_READERS"):
+            await handler(_call(readers, operates=operates))
 
 
 def test_a_file_that_is_no_text_is_a_download_for_operators() -> None:

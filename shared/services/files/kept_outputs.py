@@ -1,0 +1,63 @@
+"""What was kept of the outputs of failed tasks, or why it wasn't; storage alone answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from shared.domain.accounts.accounts import Account
+from shared.domain.core.keys import key_of
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.jobs.jobs import Job
+from shared.domain.outputs.kept_outputs import KeptOutput
+from shared.domain.outputs.output_limits import OutputLimits
+from shared.domain.outputs.unkept_outputs import why_without_row
+from shared.domain.tasks.tasks import Task
+from shared.errors import NotFoundError
+from shared.services.accounts.registry import Registry, found
+from shared.services.queries.queries import Queries
+from shared.services.tasks.task_queries import TaskQueries
+from shared.stores.jobs.outputs import OutputStore
+
+
+@dataclass(frozen=True, slots=True)
+class OutputReport:
+    """What was kept of a task's output, or the code of why nothing was."""
+
+    task_id: str
+    kept: KeptOutput | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOutputs:
+    accounts: Mapping[str, Account]
+    registry: Registry
+    queries: Queries
+    tasks: TaskQueries
+    store: OutputStore
+    limits: OutputLimits
+
+    async def output(self, account_id: str, job_id: str, task_id: str) -> OutputReport:
+        """Returns what was kept of a task's output, also where the task is gone. Raises NotFoundError, StorageError."""
+        job = (await self.queries.job(account_id, job_id)).job
+        account = found(self.accounts, account_id)
+        kept = await self.store.load(account.key, job.key, key_of(task_id))
+        if kept:
+            return OutputReport(kept.run.task_id, kept)
+        task = await self.tasks.task(account_id, job_id, key_of(task_id))
+        if task is None:
+            raise NotFoundError("task", task_id, f" in the job '{job.facts.id}'")
+        return OutputReport(task.id, None, await self._why(account, job, task))
+
+    async def delete(self, account_id: str, job_id: str) -> None:
+        """Deletes what was kept of a job; later failures are kept again. Raises NotFoundError, CacheConflictError."""
+        job = (await self.queries.job(account_id, job_id)).job
+        account, now = found(self.accounts, account_id), to_milliseconds(await self.registry.clock.now())
+        stored = await self.store.load_job(account.key, job.key)
+        mark = replace(stored.mark, created=job.facts.creation_time, since=now, after=now)
+        await self.store.save_mark(account.key, job.key, mark, stored.etag)
+        await self.store.delete_job(account.key, job.key, keep_mark=True)
+
+    async def _why(self, account: Account, job: Job, task: Task) -> str:
+        stored = await self.store.load_job(account.key, job.key)
+        spent = (await self.store.load_spent(account.key)).at(await self.registry.clock.now())
+        return why_without_row(task, stored, self.limits.kept_for(account.id, task.node[0]), spent, self.limits)

@@ -1,0 +1,125 @@
+"""Keeping outputs by several hosts, and by one that dies."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, override
+
+import pytest
+import pytest_asyncio
+from azure.batch.models import BatchTaskCreateOptions
+
+from shared.clock import SteppedClock
+from shared.domain.jobs.jobs import Job
+from shared.domain.outputs.kept_outputs import OutputMark
+from shared.domain.outputs.output_limits import OutputLimits
+from shared.services.accounts.registry import Registry
+from shared.services.files.output_keeper import OutputKeeper
+from shared.services.queries.queries import Queries
+from shared.services.tasks.leaf_reader import LeafReader
+from shared.settings import read_settings
+from shared.stores.batch.batch import BatchAccount
+from shared.stores.jobs.outputs import OutputStore
+from shared.stores.stores import Stores
+from shared.stores.tables.stepped_time import SteppedTime
+from shared.stores.tables.tables import Tables
+from tests.emulator.support.staging import add_job, add_pool
+from tests.functions.conftest import World
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+COMMAND = "sh -c 'echo last words >&2; exit 3'"
+TASKS = 4
+
+
+class HostDiedError(BaseException):
+    """Ends a host; its code can't catch it."""
+
+
+class DyingStore(OutputStore):
+    """The store of a host that dies after it kept outputs, before it notes how far it came."""
+
+    @override
+    async def save_mark(self, account_key: str, job_key: str, mark: OutputMark, etag: str | None) -> str:
+        if mark.since:
+            raise HostDiedError
+        return await super().save_mark(account_key, job_key, mark, etag)
+
+
+type Host = Callable[[type[OutputStore]], OutputKeeper]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def host(world: World) -> AsyncIterator[tuple[Host, Callable[[], Awaitable[Job]]]]:
+    """Yields a function that starts a host, and one that loads the job with four failed tasks as polled."""
+    settings = read_settings(os.environ)
+    (account,) = settings.accounts
+    tables = Tables.connect(
+        connection_string=settings.storage.connection_string,
+        endpoint=None,
+        credential=None,
+        prefix=settings.table_prefix,
+    )
+    stores, source = Stores(tables), BatchAccount.connect(account, key=settings.keys["demo"], credential=None)
+    clock = SteppedClock(SteppedTime(settings.clock_url or "").fetch)
+    registry = Registry({account.id: account}, stores.monitoring, clock, settings.poll_interval)
+    walk = LeafReader(Queries(registry, stores), stores.cache)
+    limits = OutputLimits(settings.output_days, settings.output_bytes_a_day, settings.output_tasks_a_minute)
+
+    def started(store: type[OutputStore]) -> OutputKeeper:
+        return OutputKeeper({account.id: source}, registry, stores.rounds, walk, store(tables), limits)
+
+    async def polled() -> Job:
+        job = await stores.jobs.load(account.key, "hosts")
+        assert job
+        return job
+
+    await add_pool(world.batch, "hosts", nodes=2)
+    await add_job(world.batch, "hosts", pool="hosts")
+    for at in range(TASKS):
+        await world.batch.create_task("hosts", BatchTaskCreateOptions(id=f"t{at}", command_line=COMMAND))
+    world.advance(900)
+    await world.poll()
+    yield started, polled
+    await source.close()
+    await tables.close()
+
+
+def _reads(world: World) -> int:
+    counters = world.emulator.counters.items()
+    return sum(counted["requests"] for route, counted in counters if route.startswith("GET") and "/files" in route)
+
+
+async def _kept(world: World) -> list[str | None]:
+    found = [await world.get(f"accounts/demo/jobs/hosts/tasks/t{at}/output") for at in range(TASKS)]
+    return [one.body["stderr"]["text"] for one in found]
+
+
+async def test_two_hosts_keep_each_output_once(world: World, host: Any) -> None:
+    started, polled = host
+    job = await polled()
+    keepers = [started(OutputStore), started(OutputStore)]
+    await asyncio.gather(*(keeper.keep({"demo": [job]}) for keeper in keepers))
+    for keeper in keepers:
+        await keeper.keep({"demo": [job]})
+    assert await _kept(world) == ["last words\n"] * TASKS
+
+
+async def test_what_a_host_kept_before_it_died_is_not_read_again(world: World, host: Any) -> None:
+    started, polled = host
+    job = await polled()
+    with pytest.raises(HostDiedError):
+        await started(DyingStore).keep({"demo": [job]})
+    reads = _reads(world)
+    assert reads == TASKS  # of stderr, as stdout is empty
+    assert await _kept(world) == ["last words\n"] * TASKS
+    await started(OutputStore).keep({"demo": [job]})
+    assert _reads(world) == reads
+
+
+async def test_a_restarted_host_looks_at_a_job_once(world: World, host: Any) -> None:
+    started, polled = host
+    job, keeper = await polled(), started(OutputStore)
+    await keeper.keep({"demo": [job]})
+    again = started(DyingStore)
+    await again.keep({"demo": [job]})  # there is nothing to note
+    assert await _kept(world) == ["last words\n"] * TASKS
