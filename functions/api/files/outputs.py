@@ -92,5 +92,4 @@ def _stream(kept: KeptOutput, stream: str) -> StreamAnswer:
     tail = kept.tail(stream)
     if tail.reason:
         return StreamAnswer(reason=tail.reason, message=why_unkept(tail.reason, kept.run, kept.kept_at))
-    text = tail.content.decode(tail.encoding, "replace")
-    return StreamAnswer(text=text, size=tail.size, offset=tail.start)
+    return StreamAnswer(text=tail.text, size=tail.size, offset=tail.start)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.files.file_parts import Part
+from shared.domain.outputs.excerpts import ErrorExcerpt
 from shared.domain.outputs.failed_runs import FailedRun, Node
 
 TAIL = 64 * 1024
@@ -26,6 +27,10 @@ class KeptTail:
     encoding: str = "utf-8"
     reason: str = ""
 
+    @property
+    def text(self) -> str:
+        return self.content.decode(self.encoding, "replace")
+
     def within(self, wanted: Part) -> tuple[int, bytes]:
         """Returns where the kept bytes of a part begin, and these."""
         start = min(max(wanted.start, self.start), self.size)
@@ -34,13 +39,14 @@ class KeptTail:
 
 @dataclass(frozen=True, slots=True)
 class KeptOutput:
-    """What was kept of a run; it expires on the day `expires` since 1970."""
+    """What was kept of a run, with the lines that say why it failed; it expires on the day `expires` since 1970."""
 
     run: FailedRun
     kept_at: datetime
     expires: int
     tails: tuple[KeptTail, KeptTail]
     """Those of STREAMS."""
+    excerpt: ErrorExcerpt | None = None
 
     @property
     def is_empty(self) -> bool:

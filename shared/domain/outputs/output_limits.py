@@ -54,7 +54,7 @@ class SpentOutputs:
         return max(0, min(limits.tasks_a_minute - self.tasks, (limits.bytes_a_day - self.read) // MAX_READ))
 
     def plus(self, *, tasks: int, read: int) -> "SpentOutputs":
-        return replace(self, tasks=self.tasks + tasks, read=self.read + read)
+        return replace(self, tasks=self.tasks + tasks, read=max(0, self.read + read))
 
 
 def days_of_outputs(text: str, accounts: Collection[str], default: timedelta) -> dict[str, timedelta]:

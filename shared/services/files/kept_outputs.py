@@ -1,13 +1,16 @@
 """What was kept of the outputs of failed tasks, or why it wasn't; storage alone answers."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import key_of
-from shared.domain.core.stamps import to_milliseconds
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.jobs.jobs import Job
 from shared.domain.outputs.kept_outputs import KeptOutput
+from shared.domain.outputs.known_errors import known_error
+from shared.domain.outputs.output_groups import OutputExample, OutputGroups
 from shared.domain.outputs.output_limits import OutputLimits
 from shared.domain.outputs.unkept_outputs import why_without_row
 from shared.domain.tasks.tasks import Task
@@ -47,6 +50,19 @@ class KeptOutputs:
         if task is None:
             raise NotFoundError("task", task_id, f" in the job '{job.facts.id}'")
         return OutputReport(task.id, None, await self._why(account, job, task))
+
+    async def groups(self, account_id: str, job_id: str) -> dict[str, OutputGroups]:
+        """Returns what kept outputs of a job say, by the id of their failure group.
+
+        Raises NotFoundError, StorageError.
+        """
+        account, job_key = found(self.accounts, account_id), key_of(job_id)
+        examples = defaultdict[str, list[OutputExample]](list)
+        for run, excerpt in await self.store.load_examples(account.key, job_key):
+            known, ended = known_error(excerpt, run.exit_code), from_milliseconds(run.ended)
+            example = OutputExample(ended, job_id, run.task_id, run.node, excerpt, known.id if known else "")
+            examples[run.group].append(example)
+        return {group: OutputGroups.of(some) for group, some in examples.items()}
 
     async def delete(self, account_id: str, job_id: str) -> None:
         """Deletes what was kept of a job; later failures are kept again. Raises NotFoundError, CacheConflictError."""

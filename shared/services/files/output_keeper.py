@@ -14,6 +14,7 @@ from itertools import batched
 
 from shared.domain.files.file_parts import encoding_of, last_part, shown_part
 from shared.domain.jobs.jobs import Job
+from shared.domain.outputs.excerpts import error_excerpt
 from shared.domain.outputs.failed_runs import (
     MAX_OF_JOB,
     FailedRun,
@@ -243,7 +244,11 @@ class OutputKeeper:
         """Returns what is kept of a run, and how many bytes were read for it. Raises BatchError."""
         owner = files_of_task(here.job.facts.id, run.task_id)
         stderr, stdout = [await _tail(BatchFiles(here.source), owner, stream) for stream in STREAMS]
-        return KeptOutput(run, here.now, expires, (stderr[0], stdout[0])), stderr[1] + stdout[1]
+        kept = KeptOutput(run, here.now, expires, (stderr[0], stdout[0]))
+        if not kept.is_empty:
+            excerpt = await asyncio.to_thread(error_excerpt, stderr[0].text, stdout[0].text, run.exit_code)
+            kept = replace(kept, excerpt=excerpt)
+        return kept, stderr[1] + stdout[1]
 
 
 def _seen_of(job: Job) -> _Seen:

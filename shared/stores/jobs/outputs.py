@@ -11,12 +11,13 @@ from typing import Any
 from azure.data.tables import UpdateMode
 
 from shared.domain.core.keys import SEPARATOR, partition_of
+from shared.domain.outputs.excerpts import ErrorExcerpt
 from shared.domain.outputs.failed_runs import FailedRun
 from shared.domain.outputs.kept_outputs import STREAMS, JobOutputs, KeptOutput, KeptTail, OutputMark
 from shared.domain.outputs.output_limits import SpentOutputs
 from shared.domain.packing.compression import NOTHING, deflated, inflated
 from shared.errors import CacheConflictError
-from shared.stores.tables.rows import Row, bytes_columns, bytes_of, row_of, translated, whole
+from shared.stores.tables.rows import Row, bytes_columns, bytes_of, json_columns, json_of, row_of, translated, whole
 from shared.stores.tables.tables import Tables, delete_rows, load_row, load_rows, rows_between, save_row
 from shared.stores.tables.unreadable import decoding, schema_of
 
@@ -24,6 +25,8 @@ _KIND, _MARK, _SPENT = "outputs", "!", "spent"
 _TASK = "t"
 _DAY_DIGITS = 5
 _HEAD = ["RowKey", "schema", "created", "since", "after", "kept", "ended", "group", "pool", "node", "expires"]
+
+_EXAMPLE = ["RowKey", "schema", "id", "ended", "group", "pool", "node", "exitCode", "title", "signature", "lines0"]
 
 
 class OutputStore:
@@ -60,7 +63,16 @@ class OutputStore:
             return None
         with decoding(row, "kept output of", kind=_KIND):
             stderr, stdout = (_tail(row, stream) for stream in STREAMS)
-            return KeptOutput(_run(row), row["keptAt"], row["expires"], (stderr, stdout))
+            return KeptOutput(_run(row), row["keptAt"], row["expires"], (stderr, stdout), _excerpt(row))
+
+    async def load_examples(self, account_key: str, job_key: str) -> list[tuple[FailedRun, ErrorExcerpt]]:
+        """Returns a job's runs that were kept, and what they say, by one query."""
+        found = list[tuple[FailedRun, ErrorExcerpt]]()
+        for row in await load_rows(self._table, partition_of(account_key, job_key), _EXAMPLE):
+            with decoding(row, "kept outputs, row", kind=_KIND):
+                if (excerpt := _excerpt(row)) is not None:
+                    found.append((_run(row), excerpt))
+        return found
 
     async def note_expiry(self, account_key: str, job_key: str, day: int) -> None:
         """Notes, before rows are saved, that a job has some that expire on a day."""
@@ -86,6 +98,7 @@ class OutputStore:
             "expires": output.expires,
             **stderr,
             **stdout,
+            **_excerpt_columns(output.excerpt),
         }
         try:
             await save_row(self._table, row_of(partition, key, columns), None)
@@ -164,6 +177,19 @@ def _tail_columns(stream: str, tail: KeptTail) -> Row:
         f"{name}Encoding": tail.encoding,
         **bytes_columns(name, deflated(tail.content)),
     }
+
+
+def _excerpt(row: Row) -> ErrorExcerpt | None:
+    if "signature" not in row:
+        return None
+    return ErrorExcerpt(row["title"], row["signature"], tuple(json_of(row, "lines")))
+
+
+def _excerpt_columns(excerpt: ErrorExcerpt | None) -> Row:
+    if excerpt is None:
+        return {}
+    lines = json_columns("lines", excerpt.lines)
+    return {"title": excerpt.title, "signature": excerpt.signature, **lines}
 
 
 def _expiry(account_key: str) -> str:

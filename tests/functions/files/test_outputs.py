@@ -152,6 +152,19 @@ async def test_secrets_at_the_border_of_what_is_kept_are_neither_stored_nor_serv
         assert tail not in stored, sample.kind
 
 
+async def test_failures_are_grouped_by_what_kept_outputs_say(world: World) -> None:
+    words = {"a": "No module named x", "b": "No module named x", "c": "out of disk"}
+    texts = {name: f"sh -c 'echo ModuleNotFoundError: {text} >&2; exit 1'" for name, text in words.items()}
+    await _stage(world, "grouped", texts, nodes=2)
+    (group,) = (await world.get("accounts/demo/jobs/grouped/failures")).body["groups"]
+    assert (group["count"], group["kept"]) == (3, 3)
+    outputs = group["outputs"]
+    assert [output["count"] for output in outputs] == [2, 1]
+    assert outputs[0]["title"] == "ModuleNotFoundError: No module named x"
+    assert outputs[0]["lines"] == ["ModuleNotFoundError: No module named x"]
+    assert {outputs[0]["first"]["taskId"], outputs[0]["newest"]["taskId"]} == {"a", "b"}
+
+
 async def test_an_operator_deletes_what_was_kept_of_a_job(world: World) -> None:
     await _stage(world, "deleted", {"broken": COMMAND})
     assert (await _output(world, "deleted", "broken"))["stderr"]["text"]

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.domain.outputs.excerpts import ErrorExcerpt
 from shared.domain.outputs.failed_runs import FailedRun
 from shared.domain.outputs.kept_outputs import TAIL, KeptOutput, KeptTail, OutputMark
 from shared.domain.outputs.output_limits import SpentOutputs
@@ -58,6 +59,14 @@ async def test_a_job_has_its_mark_and_its_runs_without_their_contents(store: Out
     assert (found.by_group["group"], found.by_node["pool", "node"]) == (1, 2)
     with pytest.raises(CacheConflictError):
         await store.save_mark(partition, "job", OutputMark(NOW), None)
+
+
+async def test_what_kept_outputs_say_is_read_without_their_contents(store: OutputStore, partition: str) -> None:
+    excerpt = ErrorExcerpt("No such file: a", "No such file: <path>", ("before", "No such file: /a"))
+    await store.save(partition, "job", replace(OUTPUT, excerpt=excerpt))
+    await store.save(partition, "job", replace(OUTPUT, run=RUN._replace(task="other")))
+    ((run, found),) = await store.load_examples(partition, "job")
+    assert (run.task_id, found) == ("Task", excerpt)
 
 
 async def test_two_hosts_do_not_spend_the_same_limits(store: OutputStore, partition: str) -> None:

@@ -36,6 +36,7 @@ from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, SizeSummary, StartRun
 from shared.domain.nodes.start_ups import StartUp
+from shared.domain.outputs.excerpts import ErrorExcerpt
 from shared.domain.outputs.failed_runs import FailedRun
 from shared.domain.outputs.kept_outputs import KeptOutput, KeptTail, OutputMark
 from shared.domain.outputs.output_limits import SpentOutputs
@@ -325,7 +326,8 @@ async def _write_outputs(tables: Tables) -> None:
     store, run = OutputStore(tables), FailedRun(_MS, "task", "group", ("pool", "node"), "Task", 2, 3)
     await store.save_mark(ACCOUNT, JOB.key, OutputMark(T0, _MS, _MS), None)
     await store.note_expiry(ACCOUNT, JOB.key, 20778)
-    await store.save(ACCOUNT, JOB.key, KeptOutput(run, T0, 20778, (KeptTail(9, 4, b"words"), KeptTail(9, 4, b"words"))))
+    tails, excerpt = (KeptTail(9, 4, b"words"), KeptTail(9, 4, b"words")), ErrorExcerpt("title", "words", ("words",))
+    await store.save(ACCOUNT, JOB.key, KeptOutput(run, T0, 20778, tails, excerpt))
     gone = (KeptTail(reason="NodeNotFound"), KeptTail(reason="NodeNotFound"))
     await store.save(ACCOUNT, JOB.key, KeptOutput(run._replace(task="gone"), T0, 20778, gone))
     await store.save_spent(ACCOUNT, SpentOutputs(20778, _MS, 700, 3))
