@@ -1,10 +1,8 @@
 // The summary of an event. Names of its job, task, pool and node are links; objects that it doesn't name follow.
 
 import type { ComponentChildren } from "preact";
-import { visible } from "../format/text.ts";
-import { Link } from "../routing/Link.tsx";
 import { addressOfDetail, addressOfJob } from "../routing/routes.ts";
-import { ExternalText } from "../ui/text/ExternalText.tsx";
+import { Id, TextWithIds } from "../ui/text/Id.tsx";
 import type { Subject } from "./EventList.tsx";
 import type { BatchEvent } from "./model.ts";
 
@@ -74,30 +72,19 @@ function withLinks(sentence: string, positions: LinkPosition[]): ComponentChildr
     <>
       {positions.map((position, index) => (
         <>
-          <ExternalText text={sentence.slice(ends[index], position.begin)} />
+          <TextWithIds text={sentence.slice(ends[index], position.begin)} />
           <EventLink link={position} />
         </>
       ))}
-      <ExternalText text={sentence.slice(ends.at(-1))} />
+      <TextWithIds text={sentence.slice(ends.at(-1))} />
     </>
   );
 }
 
-/** Ids of nodes are long; the rest of one shows while it has the focus. */
-const MAX_NODE_LENGTH = 20;
-
 function EventLink({ link: { name, id, to } }: { link: ObjectLink }) {
-  const isCut = name === "node" && id.length > MAX_NODE_LENGTH + 2;
   return (
-    <span class={`link of-${name}`} title={visible(id)}>
-      <Link to={to}>
-        <ExternalText text={isCut ? id.slice(0, MAX_NODE_LENGTH) : id} />
-        {isCut && (
-          <span class="cut">
-            <ExternalText text={id.slice(MAX_NODE_LENGTH)} />
-          </span>
-        )}
-      </Link>
+    <span class={`link of-${name}`}>
+      <Id text={id} to={to} />
     </span>
   );
 }

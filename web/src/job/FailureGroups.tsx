@@ -12,6 +12,7 @@ import { Section } from "../ui/page/Section.tsx";
 import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
+import { Id } from "../ui/text/Id.tsx";
 import type { FailureGroup, Failures } from "./model.ts";
 import { batchTerms, causeLabel } from "./tasks/cause.ts";
 
@@ -110,9 +111,9 @@ function GroupRow({ group, max, view, open }: FailuresProps & { group: FailureGr
       </td>
       <td role="cell" class="examples">
         {group.tasks.map((task) => (
-          <button key={task} type="button" class="name" onClick={() => open(task)}>
-            <ExternalText text={task} />
-          </button>
+          <div key={task}>
+            <Id text={task} class="name" open={() => open(task)} />
+          </div>
         ))}
       </td>
     </tr>
@@ -135,7 +136,7 @@ function Nodes({ group: { nodes, otherNodes } }: { group: FailureGroup }) {
       {nodes.slice(0, NODES_SHOWN).map(({ nodeId, poolId, count: failures }) => (
         <li key={`${poolId} ${nodeId}`}>
           <span class="node">
-            <ExternalText text={nodeId} />
+            <Id text={nodeId} />
           </span>
           <small>
             {atLeast}

@@ -15,6 +15,7 @@ import { RowDetails } from "../ui/list/RowDetails.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
+import { Id } from "../ui/text/Id.tsx";
 import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { Figure, ReadBar, StateBar, Swatch, TaskStateName } from "../ui/tiles/StateBar.tsx";
 import { EFFICIENCY_HEADING, EfficiencyCell } from "./EfficiencyCell.tsx";
@@ -126,9 +127,7 @@ function JobRow({ job, showAccount, total }: RowProps) {
   return (
     <tr role="row" data-job={job.id} data-account={job.account}>
       <th role="rowheader" scope="row" class="id">
-        <Link to={addressOfJob(job.account, job.id)} class="open">
-          <ExternalText text={job.id} />
-        </Link>
+        <Id text={job.id} to={addressOfJob(job.account, job.id)} class="open" />
         <RowDetails
           parts={[
             showAccount && job.account,

@@ -26,6 +26,7 @@ import { UnavailableList } from "../ui/list/UnavailableList.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
+import { Id } from "../ui/text/Id.tsx";
 import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { addressOfPools, NO_POOL_FILTERS, type PoolFilters, passes } from "./filters.ts";
 import { PoolSize } from "./PoolSize.tsx";
@@ -166,9 +167,7 @@ function PoolRow({ pool, showAccount, unmonitored, total }: RowProps) {
   return (
     <tr role="row" data-pool={pool.id} data-account={pool.account}>
       <th role="rowheader" scope="row" class="id">
-        <Link to={addressOfDetail("pools", pool.account, pool.id)} class="open">
-          <ExternalText text={pool.id} />
-        </Link>
+        <Id text={pool.id} to={addressOfDetail("pools", pool.account, pool.id)} class="open" />
         <RowDetails parts={[showAccount && pool.account, pool.displayName !== pool.id && pool.displayName, vmSizesText(pool)]} />
       </th>
       <td role="cell" class="state" data-pool-state={allocationOf(pool)}>

@@ -6,11 +6,10 @@ import { amountText } from "../cost/amounts/texts.ts";
 import { detailsOf } from "../cost/lines/texts.ts";
 import type { NamedCost } from "../cost/lines/totals.ts";
 import { formatSeconds } from "../format/durations.ts";
-import { Link } from "../routing/Link.tsx";
 import { addressOfJob } from "../routing/routes.ts";
 import { ColumnHeader } from "../ui/list/ColumnHeader.tsx";
 import { Age } from "../ui/text/Age.tsx";
-import { ExternalText } from "../ui/text/ExternalText.tsx";
+import { Id } from "../ui/text/Id.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
 import { costOfRun, type ScheduleCosts } from "./costs.ts";
 import type { Run, ScheduleDetails } from "./model.ts";
@@ -66,9 +65,7 @@ function RunRow({ run, account, cost }: RowProps) {
   return (
     <tr role="row" data-run={run.id}>
       <th role="rowheader" scope="row" class="run-id">
-        <Link to={addressOfJob(account, run.id)}>
-          <ExternalText text={run.id} />
-        </Link>
+        <Id text={run.id} to={addressOfJob(account, run.id)} />
       </th>
       <td role="cell" class="state" data-job-state={state}>
         {state}

@@ -11,6 +11,7 @@ import { UnavailableList } from "../ui/list/UnavailableList.tsx";
 import { AccountErrors } from "../ui/page/ErrorNotice.tsx";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
+import { Id } from "../ui/text/Id.tsx";
 import { VerdictBadge } from "../ui/text/VerdictBadge.tsx";
 import { Figure, StateBar } from "../ui/tiles/StateBar.tsx";
 import { addressOfSchedules, NO_SCHEDULE_FILTERS, passes, type ScheduleFilters } from "./filters.ts";
@@ -110,9 +111,7 @@ function ScheduleRow({ schedule, showAccount }: { schedule: Schedule; showAccoun
   return (
     <tr role="row" data-schedule={schedule.id} data-account={schedule.account}>
       <th role="rowheader" scope="row" class="id">
-        <Link to={addressOfDetail("schedules", schedule.account, schedule.id)} class="open">
-          <ExternalText text={schedule.id} />
-        </Link>
+        <Id text={schedule.id} to={addressOfDetail("schedules", schedule.account, schedule.id)} class="open" />
         <RowDetails parts={[showAccount && schedule.account, schedule.displayName !== schedule.id && schedule.displayName]} />
       </th>
       <td role="cell" class="state" data-job-state={schedule.state}>

@@ -9,6 +9,7 @@ import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
+import { TextWithIds } from "../../ui/text/Id.tsx";
 import type { Explanation } from "./model.ts";
 
 /** Each response may cost requests to Batch. */
@@ -58,7 +59,7 @@ function ExplanationDetails({ account, explanation: { summary, findings, unknown
   return (
     <div class="why" data-severity={first?.severity ?? "info"}>
       <p class="summary" data-testid="why-summary">
-        <ExternalText text={summary} />
+        <TextWithIds text={summary} />
       </p>
       {first && <FindingDetails account={account} finding={first} open={first.severity === "blocking"} />}
       {others.map((finding) => (

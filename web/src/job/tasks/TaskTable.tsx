@@ -5,7 +5,7 @@ import { formatSeconds } from "../../format/durations.ts";
 import { visible } from "../../format/text.ts";
 import { addressOfJobView, type JobView } from "../../routing/jobView.ts";
 import { ColumnHeader, type ColumnOrder } from "../../ui/list/ColumnHeader.tsx";
-import { ExternalText } from "../../ui/text/ExternalText.tsx";
+import { Id } from "../../ui/text/Id.tsx";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
 import { batchTerms, causeLabel } from "./cause.ts";
 import type { Task } from "./model.ts";
@@ -75,9 +75,7 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
   return (
     <tr role="row" data-task={task.id}>
       <th role="rowheader" scope="row" class="task">
-        <button type="button" onClick={() => open(task.id)}>
-          <ExternalText text={task.id} />
-        </button>
+        <Id text={task.id} open={() => open(task.id)} />
       </th>
       <td role="cell" class="state-cell">
         <span class="swatch" data-state={state} aria-hidden="true" /> <TaskStateName state={state} />
@@ -86,7 +84,7 @@ function TaskRow({ task, open }: { task: Task; open: (task: string) => void }) {
         {failed ? causeLabel(cause) : task.exitCode !== null && <span class="soft">exit code {task.exitCode}</span>}
       </td>
       <td role="cell" class="on" title={visible(task.nodeId ?? "")}>
-        {task.nodeId && <ExternalText text={task.nodeId} />}
+        {task.nodeId && <Id text={task.nodeId} />}
       </td>
       <Cell name="waited" value={waitTime(task)} />
       <td role="cell" class="began">

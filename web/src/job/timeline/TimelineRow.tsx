@@ -2,7 +2,7 @@
 
 import type { Scale } from "../../charts/scales.ts";
 import { visible } from "../../format/text.ts";
-import { ExternalText } from "../../ui/text/ExternalText.tsx";
+import { ShortId } from "../../ui/text/Id.tsx";
 import { laneBox, type Mark, type Row, slotTimeText } from "./timelineRows.ts";
 
 interface RowProps {
@@ -90,7 +90,7 @@ function NodeName({ row, width }: { row: Row; width: number }) {
   return (
     <foreignObject x={4} y={row.top} width={width - 12} height={row.height}>
       <div class="node-name" title={title}>
-        <ExternalText text={name} />
+        <ShortId text={name} />
       </div>
     </foreignObject>
   );

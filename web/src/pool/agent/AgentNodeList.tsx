@@ -15,6 +15,7 @@ import { usePages } from "../../ui/list/usePages.ts";
 import { PolledContents } from "../../ui/page/PolledContents.tsx";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
+import { Id } from "../../ui/text/Id.tsx";
 import { agentNodesQuery, countsOf, reportingText, type Selection } from "./agentView.ts";
 import type { AgentNode, AgentNodes } from "./model.ts";
 
@@ -130,9 +131,7 @@ function AgentNodeRow({ account, node, explained, openNode }: RowProps) {
   return (
     <tr role="row" data-agent-node={id}>
       <th role="rowheader" scope="row" class="task">
-        <button type="button" title={visible(id)} onClick={() => openNode(id)}>
-          <ExternalText text={id} />
-        </button>
+        <Id text={id} open={() => openNode(id)} />
         <small class="aside">{visible(stateLabel(state))}</small>
       </th>
       <td role="cell">

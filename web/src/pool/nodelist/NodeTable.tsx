@@ -7,7 +7,7 @@ import { GroupSwatch } from "../../nodes/NodeBar.tsx";
 import { stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
 import { ColumnHeader } from "../../ui/list/ColumnHeader.tsx";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
-import { ExternalText } from "../../ui/text/ExternalText.tsx";
+import { Id, TextWithIds } from "../../ui/text/Id.tsx";
 
 interface TableProps {
   nodes: Node[];
@@ -42,9 +42,7 @@ function NodeRow({ node, open }: { node: Node; open: (node: string) => void }) {
   return (
     <tr role="row" data-node={node.id}>
       <th role="rowheader" scope="row" class="task">
-        <button type="button" title={visible(node.id)} onClick={() => open(node.id)}>
-          <ExternalText text={node.id} />
-        </button>
+        <Id text={node.id} open={() => open(node.id)} />
       </th>
       <td role="cell" class="state-cell" data-node-state={node.state}>
         <GroupSwatch group={stateGroupOf(node.state)} /> {visible(stateLabel(node.state))}
@@ -55,7 +53,7 @@ function NodeRow({ node, open }: { node: Node; open: (node: string) => void }) {
         <TimeInState since={node.stateTransitionTime} />
       </td>
       <td role="cell" class="why" data-empty={!node.cause}>
-        {node.cause ? <ExternalText text={node.cause} /> : <span class="zero">–</span>}
+        {node.cause ? <TextWithIds text={node.cause} /> : <span class="zero">–</span>}
       </td>
       <td role="cell" class="soft">
         {node.isDedicated ? "dedicated" : "spot"}

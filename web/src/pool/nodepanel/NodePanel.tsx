@@ -19,6 +19,7 @@ import { Loading } from "../../ui/page/PolledContents.tsx";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { FieldText } from "../../ui/text/Fields.tsx";
+import { Id, TextWithIds } from "../../ui/text/Id.tsx";
 import { NodeHistory } from "./NodeHistory.tsx";
 import { NodeVerdict } from "./NodeVerdict.tsx";
 import { RecentTasks } from "./RecentTasks.tsx";
@@ -38,7 +39,7 @@ export function NodePanel({ view, close }: PanelProps) {
   const heading = (
     <>
       <small>Node{node && `, as of the poll at ${asOf(node)}`}</small>
-      <ExternalText text={view.node} />
+      <Id text={view.node} />
     </>
   );
   return (
@@ -70,7 +71,7 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
       </p>
       {node.cause && (
         <p class="node-cause" data-testid="node-cause">
-          <ExternalText text={node.cause} />
+          <TextWithIds text={node.cause} />
         </p>
       )}
       {node.flapping && (

@@ -1,10 +1,10 @@
 // The latest tasks of a node, with their states at a time of their own, which may be earlier than the node's.
 
 import type { Node, RecentTask } from "../../nodes/model.ts";
-import { Link } from "../../routing/Link.tsx";
 import { addressOfJob } from "../../routing/routes.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
+import { Id } from "../../ui/text/Id.tsx";
 
 export function RecentTasks({ node }: { node: Node }) {
   const { recentTasks, recentTasksAsOf, asOf, totalTasksRun, runningTasks } = node;
@@ -46,15 +46,10 @@ interface TaskLinkProps {
 function TaskLink({ account, task: { job, task, state }, isOlder }: TaskLinkProps) {
   return (
     <>
-      <Link to={addressOfJob(account, job, task)}>
-        <ExternalText text={task} />
-      </Link>{" "}
+      <Id text={task} to={addressOfJob(account, job, task)} />{" "}
       <small>
         of{" "}
-        <Link to={addressOfJob(account, job)}>
-          <ExternalText text={job} />
-        </Link>
-        , {isOlder && "at that time "}
+        <Id text={job} to={addressOfJob(account, job)} />, {isOlder && "at that time "}
         <ExternalText text={state} />
       </small>
     </>

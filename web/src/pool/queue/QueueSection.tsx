@@ -3,7 +3,6 @@
 import { pathOfPool } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
 import { formatCount, plural } from "../../format/numbers.ts";
-import { Link } from "../../routing/Link.tsx";
 import type { PoolView } from "../../routing/poolView.ts";
 import { addressOfJob } from "../../routing/routes.ts";
 import { serverClock } from "../../time/clock.ts";
@@ -13,6 +12,7 @@ import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
+import { Id } from "../../ui/text/Id.tsx";
 import type { Queue, QueuedJob } from "./model.ts";
 import { queueText, readyText, shareText, startText } from "./texts.ts";
 
@@ -104,9 +104,7 @@ function Row({ job, account }: RowProps) {
   return (
     <tr role="row" data-queued-job={job.id}>
       <th role="rowheader" scope="row" class="task">
-        <Link to={addressOfJob(account, job.id)}>
-          <ExternalText text={job.id} />
-        </Link>
+        <Id text={job.id} to={addressOfJob(account, job.id)} />
         <small class="aside">
           created <Age at={job.creationTime} />
         </small>

@@ -9,7 +9,6 @@ import { useWidth } from "../../charts/useWidth.ts";
 import { formatTime, timeZone } from "../../format/dates.ts";
 import { formatSeconds } from "../../format/durations.ts";
 import { formatCount, plural } from "../../format/numbers.ts";
-import { Link } from "../../routing/Link.tsx";
 import { addressOfPoolView, type PoolView } from "../../routing/poolView.ts";
 import { Chart, valueAt } from "../../telemetry/Chart.tsx";
 import { INTERVALS_MS } from "../../telemetry/paths.ts";
@@ -22,6 +21,7 @@ import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
+import { Id } from "../../ui/text/Id.tsx";
 import { latestOf, nodesAt, poolChartsOf, poolTimeGridOf } from "./lines.ts";
 import type { PoolTelemetry } from "./model.ts";
 import { trafficOf, trafficText } from "./traffic.ts";
@@ -82,9 +82,7 @@ function Reporting({ view, nodes }: { view: PoolView; nodes: PoolTelemetry["node
           {shown.map(({ id, seen }, index) => (
             <span key={id}>
               {index > 0 && ", "}
-              <Link to={addressOfPoolView({ ...view, node: id })}>
-                <ExternalText text={id} />
-              </Link>{" "}
+              <Id text={id} to={addressOfPoolView({ ...view, node: id })} />{" "}
               ({seen ? <Age at={seen} /> : "never reported"})
             </span>
           ))}

@@ -4,9 +4,8 @@ import { formatTime } from "../../format/dates.ts";
 import { formatSeconds } from "../../format/durations.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { spacedWords, visible } from "../../format/text.ts";
-import { Link } from "../../routing/Link.tsx";
 import { addressOfDetail } from "../../routing/routes.ts";
-import { ExternalText } from "../text/ExternalText.tsx";
+import { Id, TextWithIds } from "../text/Id.tsx";
 import type { Evidence, Finding } from "./model.ts";
 
 const SPANS = new Set(["estimatedWait", "estimatedWaitOfLast", "freeSlotTime", "idleTime", "jobTime", "longestRun", "maxWallClockTime", "medianRun", "runTime", "startTime", "startUp", "startUpBefore", "startUpTime", "sufficientLimit", "sufficientTaskLimit", "taskTimeLimit", "usualRun"]);
@@ -143,10 +142,5 @@ function Value({ name, value, addressOf }: { name: string; value: Evidence; addr
 }
 
 function Text({ text, addressOf }: { text: string; addressOf: AddressOf }) {
-  if (!addressOf) return <ExternalText text={text} />;
-  return (
-    <Link to={addressOf(text)}>
-      <ExternalText text={text} />
-    </Link>
-  );
+  return addressOf ? <Id text={text} to={addressOf(text)} /> : <TextWithIds text={text} />;
 }

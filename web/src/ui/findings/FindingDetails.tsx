@@ -2,6 +2,7 @@
 
 import { Age } from "../text/Age.tsx";
 import { ExternalText } from "../text/ExternalText.tsx";
+import { ShortId, TextWithIds } from "../text/Id.tsx";
 import { EvidenceList } from "./EvidenceList.tsx";
 import type { Finding, Severity } from "./model.ts";
 
@@ -19,7 +20,7 @@ export function FindingDetails({ account, finding, open }: FindingDetailsProps) 
       <summary>
         <span class="weight">{SEVERITY_LABELS[finding.severity]}</span>
         <strong>
-          <ExternalText text={finding.title} />
+          <ShortId text={finding.title} />
         </strong>
         {finding.since && (
           <span class="soft">
@@ -28,7 +29,7 @@ export function FindingDetails({ account, finding, open }: FindingDetailsProps) 
         )}
       </summary>
       <p>
-        <ExternalText text={finding.detail} />
+        <TextWithIds text={finding.detail} />
       </p>
       <p class="advice">
         <b>What to do:</b> <ExternalText text={finding.advice} />

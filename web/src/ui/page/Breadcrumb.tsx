@@ -5,6 +5,7 @@ import { visible } from "../../format/text.ts";
 import { Link, Navigation } from "../../routing/Link.tsx";
 import { addressOfList, type Tab } from "../../routing/routes.ts";
 import { ExternalText } from "../text/ExternalText.tsx";
+import { Id } from "../text/Id.tsx";
 
 interface BreadcrumbProps {
   tab: Tab;
@@ -25,7 +26,7 @@ export function Breadcrumb({ tab, account, id, name }: BreadcrumbProps) {
         <span aria-hidden="true">/</span>
       </nav>
       <h2 ref={heading} tabIndex={-1} data-testid={`${name}-heading`}>
-        <ExternalText text={id} />
+        <Id text={id} />
       </h2>
     </div>
   );

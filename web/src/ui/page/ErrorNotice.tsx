@@ -3,6 +3,7 @@
 import type { AccountError } from "../../api/listPoller.ts";
 import type { PollFailure } from "../../api/poller.ts";
 import { ExternalText } from "../text/ExternalText.tsx";
+import { TextWithIds } from "../text/Id.tsx";
 
 interface ErrorNoticeProps {
   failure: PollFailure;
@@ -17,7 +18,7 @@ interface ErrorNoticeProps {
 
 /** The server's own sentence; another one if it didn't answer. */
 export function FailureText({ failure: { message } }: { failure: PollFailure }) {
-  return message === null ? <>The server doesn't respond.</> : <ExternalText text={message} />;
+  return message === null ? <>The server doesn't respond.</> : <TextWithIds text={message} />;
 }
 
 export function ErrorNotice({

@@ -36,7 +36,7 @@ export function Panel({ class: kind = "", close, heading, children }: PanelProps
       <div class="inner">
         <header>
           <h3 id="panel-title">{heading}</h3>
-          <button type="button" class="close" onClick={closeDialog} aria-label="Close">
+          <button type="button" class="close" autofocus onClick={closeDialog} aria-label="Close">
             ×
           </button>
         </header>

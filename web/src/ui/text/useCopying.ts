@@ -1,0 +1,33 @@
+// Puts a text into the clipboard, and reports for a moment whether that worked.
+
+import { useEffect, useState } from "preact/hooks";
+
+type Outcome = "copied" | "refused";
+
+/** The outcome of the last copy; another text has none. */
+interface Copied {
+  text: string;
+  outcome: Outcome;
+}
+
+const SHOWN_MS = 3_000;
+
+export function useCopying(text: string): { outcome: Outcome | null; copy: () => Promise<void> } {
+  const [copied, setCopied] = useState<Copied | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setCopied(null), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = async () => setCopied({ text, outcome: await outcomeOf(text) });
+  return { outcome: copied?.text === text ? copied.outcome : null, copy };
+}
+
+/** Browsers have no clipboard for pages that came without encryption, and may refuse it. */
+async function outcomeOf(text: string): Promise<Outcome> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return "copied";
+  } catch {
+    return "refused";
+  }
+}
