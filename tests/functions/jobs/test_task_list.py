@@ -166,10 +166,12 @@ async def test_a_task_in_full_equals_the_official_clients_answer(staged: World) 
         assert answer.status == 200, answer.body
         known = (await staged.batch.get_task("alpha", name)).as_dict()
         known.pop("odata.metadata")
-        ours = ("omittedProperties", "cached", "cachedAsOf")
+        ours = ("omittedProperties", "exitCodeText", "cached", "cachedAsOf")
         shown = {name: part for name, part in answer.body.items() if name not in ours}
         assert _plain(shown) == _plain(known)
         assert answer.body["omittedProperties"] == []
+        code = answer.body["cached"]["exitCode"]
+        assert (answer.body["exitCodeText"] or "").startswith("" if code is None else f"exit code {code}")
         listed = (await staged.get(f"{TASKS}?prefix={name}")).body["value"]
         assert [answer.body["cached"]] == listed
         assert answer.body["cachedAsOf"]
