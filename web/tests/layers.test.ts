@@ -13,6 +13,7 @@ const LAYERS = [
   ["charts", "export", "nodes"],
   ["cost", "events", "quotas", "retirements"],
   ["telemetry"],
+  ["files"],
   ["job", "jobs", "pool", "schedule"],
   ["pools"],
   [""],

@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 from tests.e2e.canned.canned_agent import agent_offer, counts, selected
 from tests.e2e.canned.canned_efficiency import account_efficiency
+from tests.e2e.canned.canned_files import folder_answer, send_part
 from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
 from tests.e2e.canned.canned_queue import queue
 from tests.e2e.canned.canned_startup import start_up
@@ -33,8 +34,8 @@ class Canned:
     """The API's answers: `accounts`, `jobs` by account id; `failure` (status, sentence) for every jobs list.
 
     For one job: `parts` by name (history, failures, timeline), its cached `tasks`, its `live` tasks by id; `broken` has
-    (status, sentence) by part, where "job" is the job's own answer and "task" a live task. `asked` lists the requested
-    paths with their queries.
+    (status, sentence) by part, where "job" is the job's own answer, "task" a live task and "files" its files. `asked`
+    lists the requested paths with their queries. `files` are the same for every task.
 
     For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history`,
     `pool_telemetry`, `node_values` (of any metric), `queue`, `start_up` and `autoscale_runs`; broken parts are
@@ -53,6 +54,7 @@ class Canned:
     parts: dict[str, dict[str, Any]] = field(default_factory=dict)
     tasks: list[dict[str, Any]] = field(default_factory=list)
     live: dict[str, dict[str, Any]] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
     pools: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     nodes: list[dict[str, Any]] = field(default_factory=list)
     node_states: dict[str, Any] | None = None
@@ -114,16 +116,19 @@ def _handler(canned: Canned) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             address = urlsplit(self.path)
-            if address.path.startswith("/api/"):
-                canned.asked.append(self.path)
-                query = parse_qs(address.query)
-                status, body = answer(canned, address.path, query)
-                self._answer(status, body, table="csv" in query.get("format", ""))
-            else:
-                file = DIST / address.path.lstrip("/")
-                status = 200 if file.is_file() or address.path == "/" else 404  # with the page, as the app does
-                file = file if file.is_file() else DIST / "index.html"
+            if not address.path.startswith("/api/"):
+                status, file = _page(address.path)
                 self._send(status, file.read_bytes(), KINDS[file.suffix])
+                return
+            canned.asked.append(self.path)
+            query = parse_qs(address.query)
+            status, body = answer(canned, address.path, query)
+            if isinstance(body, bytes):
+                send_part(self, body, query)
+            elif status == 200 and "csv" in query.get("format", ""):
+                _send_table(self, canned, body)
+            else:
+                self._send(status, json.dumps(body).encode(), "application/json")
 
         def _send(self, status: int, body: bytes, kind: str) -> None:
             etag = f'"{sha256(body).hexdigest()[:16]}"'
@@ -142,29 +147,35 @@ def _handler(canned: Canned) -> type[BaseHTTPRequestHandler]:
                 with suppress(ConnectionError):  # the page cancels a request when it needs other data
                     self.wfile.write(body)
 
-        def _answer(self, status: int, body: dict[str, Any], *, table: bool) -> None:
-            if status != 200 or not table:
-                self._send(status, json.dumps(body).encode(), "application/json")
-                return
-            text = table_of(body["value"])
-            self.send_response(200)
-            self.send_header("Content-Type", "text/csv; charset=utf-8")
-            self.send_header("Content-Length", str(len(text)))
-            self.send_header("Link", f'<{body["nextLink"]}>; rel="next"' if "nextLink" in body else "")
-            self.end_headers()
-            with suppress(ConnectionError):
-                sent = canned.torn(text)
-                self.wfile.write(sent)
-                time.sleep(0.3 if sent != text else 0)  # the sent part arrives before the connection ends
-
         def log_message(self, *_: object) -> None:
             pass
 
     return Handler
 
 
-def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
-    """Returns a status and a body."""
+def _send_table(handler: BaseHTTPRequestHandler, canned: Canned, body: dict[str, Any]) -> None:
+    text = table_of(body["value"])
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/csv; charset=utf-8")
+    handler.send_header("Content-Length", str(len(text)))
+    handler.send_header("Link", f'<{body["nextLink"]}>; rel="next"' if "nextLink" in body else "")
+    handler.end_headers()
+    with suppress(ConnectionError):
+        sent = canned.torn(text)
+        handler.wfile.write(sent)
+        time.sleep(0.3 if sent != text else 0)  # the sent part arrives before the connection ends
+
+
+def _page(path: str) -> tuple[int, Path]:
+    """Returns a file of the dashboard; for other paths a 404 with its page, as the app does."""
+    file = DIST / path.lstrip("/")
+    if file.is_file():
+        return 200, file
+    return 200 if path == "/" else 404, DIST / "index.html"
+
+
+def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int, Any]:
+    """Returns a status and a body, of a file its content."""
     if canned.everything_fails or (canned.failure and path != "/api/accounts"):
         status, sentence = canned.failure or (500, "")
         return refusal(status, sentence)
@@ -329,9 +340,11 @@ def refusal(status: int, sentence: str) -> tuple[int, dict[str, Any]]:
     return status, {"error": {"code": "Canned", "message": sentence, "target": None}}
 
 
-def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
+def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, Any]:
     """Answers a request for one job by [account, job, part, task]; trailing names may be missing."""
     account, job, part, task, measured = [*names, "", "", ""][:5]
+    if measured == "files":
+        return _files(canned, "/".join(names[5:]), query)
     if measured:
         return _telemetry(canned, query)
     broken = canned.broken.get("task" if task else part or "job")
@@ -343,6 +356,16 @@ def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str
     grouped = canned.parts.get(f"{part} by {query['groupBy'][0]}") if "groupBy" in query else None
     found = canned.live.get(task) if task else grouped or canned.parts.get(part) if part else jobs.get(job)
     return (200, found) if found else refusal(404, f"There is no {task or part or job} here.")
+
+
+def _files(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int, Any]:
+    """Returns a folder or, with a path, the content of a file."""
+    if broken := canned.broken.get("files"):
+        return refusal(*broken)
+    if not path:
+        return 200, folder_answer(canned.files, query.get("folder", [""])[0])
+    found = canned.files.get(path)
+    return (200, found) if found is not None else refusal(404, f"There is no '{path}' among the files of the task.")
 
 
 def _tasks(canned: Canned, path: str, query: dict[str, str]) -> dict[str, Any]:

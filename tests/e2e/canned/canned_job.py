@@ -197,6 +197,7 @@ def live_task(name: str, **changes: Any) -> dict[str, Any]:
     return {
         "id": name,
         "displayName": "Frame 12 of the opening",
+        "exitCodeText": "exit code 137: SIGKILL, killed, often for lack of memory",
         "state": "completed",
         "stateTransitionTime": stamp(558),
         "creationTime": stamp(1_500),
@@ -213,6 +214,7 @@ def live_task(name: str, **changes: Any) -> dict[str, Any]:
         ],
         "requiredSlots": 1,
         "constraints": {"maxTaskRetryCount": 3, "retentionTime": "P7D"},
+        "dependsOn": {"taskIds": ["scene-setup"], "taskIdRanges": [{"start": 3, "end": 7}]},
         "executionInfo": {
             "startTime": stamp(600),
             "endTime": stamp(558),

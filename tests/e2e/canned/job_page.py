@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from playwright.sync_api import Locator, Page
 
 from tests.e2e.canned.canned_api import Canned, serving
+from tests.e2e.canned.canned_files import files_of_task
 from tests.e2e.canned.canned_job import (
     efficiency,
     explanation,
@@ -40,6 +41,7 @@ def canned_render() -> Iterator[Canned]:
             task(f"frame-{at:02}", group="killed" if at < 2 else "", began=900 - 9 * at) for at in range(60)
         ]
         canned.live = {"frame-00": live_task("frame-00")}
+        canned.files = files_of_task()
         render = job("render", creationTime=stamp(3 * 3600), insight=insight())
         canned.accounts, canned.jobs = [account(jobs=[render])], {"demo": [render]}
         yield canned

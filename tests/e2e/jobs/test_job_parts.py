@@ -199,7 +199,7 @@ def test_a_task_that_cannot_be_had_says_so_and_can_be_asked_for_again(page: Page
     expect(problem.locator("span")).to_have_text("Batch throttles; try again in 12 s.")
     render.broken = {}
     problem.get_by_role("button").click()
-    expect(page.get_by_role("dialog").locator("[data-field=commandLine]")).to_be_visible()
+    expect(page.get_by_test_id("outcome")).to_contain_text("--scene opening.blend")
 
 
 def test_runs_can_be_read_and_opened_by_keyboard(page: Page, render: Canned) -> None:

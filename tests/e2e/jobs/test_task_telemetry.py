@@ -24,6 +24,7 @@ def run(**changes: Any) -> dict[str, Any]:
         "startTime": text(END - timedelta(minutes=MINUTES)),
         "endTime": text(END),
         "earlierRuns": 0,
+        "runsBefore": [],
         "basis": "node",
         "attempts": [],
         "endedAttempts": [],

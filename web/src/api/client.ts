@@ -7,6 +7,8 @@ const TIMEOUT_MS = 20_000;
 const MAX_PAGES = 20;
 /** For a whole part of a CSV table: Azure lets a response take 230 seconds to begin. */
 const CSV_TIMEOUT_MS = 300_000;
+/** For a part of a file, which Batch asks its node for. */
+const FILE_TIMEOUT_MS = 120_000;
 
 /** The server answered with an error status; `message` is its own sentence. */
 export class ApiError extends Error {
@@ -77,6 +79,13 @@ export class ApiClient {
 /** Requests a CSV table or a part of it; the body is unread. Raises ApiError, UnreachableError or the signal's abort. */
 export async function requestCsv(path: string, signal: AbortSignal): Promise<Response> {
   const response = await request(path, { Accept: "text/csv" }, signal, CSV_TIMEOUT_MS);
+  if (!response.ok) throw await apiErrorOf(response);
+  return response;
+}
+
+/** Requests a part of a file; the body is unread. Raises ApiError, UnreachableError or the signal's abort. */
+export async function requestFilePart(path: string, signal: AbortSignal): Promise<Response> {
+  const response = await request(path, { Accept: "text/plain, */*" }, signal, FILE_TIMEOUT_MS);
   if (!response.ok) throw await apiErrorOf(response);
   return response;
 }

@@ -19,7 +19,7 @@ import { FailureGroups } from "./FailureGroups.tsx";
 import { JOB_HISTORY } from "./historyKind.tsx";
 import { JobSummary } from "./JobSummary.tsx";
 import { StatisticsTiles } from "./StatisticsTiles.tsx";
-import { TaskPanel } from "./tasks/TaskPanel.tsx";
+import { TaskPanel } from "./taskpanel/TaskPanel.tsx";
 import { TaskSection } from "./tasks/TaskSection.tsx";
 import { TimelineSection } from "./timeline/TimelineSection.tsx";
 

@@ -1,20 +1,21 @@
 // Charts of the node during a task's run, in the task's panel, which include the node's other tasks; what its runs used.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { pathOfJob } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { formatExactTime } from "../format/dates.ts";
 import { formatSeconds } from "../format/durations.ts";
 import { formatCount } from "../format/numbers.ts";
 import type { JobView } from "../routing/jobView.ts";
-import { Link } from "../routing/Link.tsx";
 import { addressOfDetail } from "../routing/routes.ts";
 import { useInView } from "../ui/page/useInView.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
+import { Id } from "../ui/text/Id.tsx";
 import type { TimeSpan } from "./Chart.tsx";
 import { EndedAttempts } from "./EndedAttempts.tsx";
 import { CHART_QUERY, chartsOf, seriesSetOf } from "./series/charts.ts";
 import type { TaskTelemetryAnswer, Telemetry } from "./series/model.ts";
+import { TaskRuns } from "./TaskRuns.tsx";
 import { TelemetryContents } from "./TelemetryContents.tsx";
 import { CsvLink, TelemetrySection } from "./TelemetrySection.tsx";
 import { useStep } from "./useStep.ts";
@@ -33,14 +34,17 @@ export function TaskTelemetry({ view, task }: TaskTelemetryProps) {
   const [hasEnded, setHasEnded] = useState(false);
   const path = pathOfJob(view, "tasks", task, "telemetry");
   const [answer, setAnswer] = useState<TaskTelemetryAnswer | null>(null);
+  const [run, setRun] = useState(0);
+  const latest = useRef<TaskTelemetryAnswer | null>(null);
   const step = useStep(task, answer?.telemetry);
-  const chartPath = `${path}?${new URLSearchParams({ ...CHART_QUERY, ...(step && { step }) })}`;
+  const chartPath = `${path}?${new URLSearchParams({ ...CHART_QUERY, ...(step && { step }), ...(run && { run: String(run) }) })}`;
   const polled = usePolled<TaskTelemetryAnswer>({
     path: chartPath,
     intervalMs: hasEnded ? SLOW_INTERVAL_MS : INTERVAL_MS,
     enabled: inView,
   });
   useEffect(() => setAnswer(polled.value), [polled.value]);
+  if (polled.fresh && polled.value && run === 0) latest.current = polled.value;
   const end = polled.value?.endTime;
   useEffect(() => setHasEnded(Boolean(end)), [end]);
   const csvPath = `${path}?${new URLSearchParams({ name: CHART_QUERY.name, format: "csv" })}`;
@@ -50,18 +54,29 @@ export function TaskTelemetry({ view, task }: TaskTelemetryProps) {
       polled={polled}
       actions={polled.value?.telemetry && <CsvLink href={csvPath} id={task} />}
     >
-      {(answer) => <Contents answer={answer} account={view.account} />}
+      {(answer) => (
+        <>
+          {latest.current && <TaskRuns latest={latest.current} shown={run} show={setRun} />}
+          <Contents answer={answer} account={view.account} isLatest={run === 0} />
+        </>
+      )}
     </TelemetrySection>
   );
 }
 
-function Contents({ answer, account }: { answer: TaskTelemetryAnswer; account: string }) {
+interface ContentsProps {
+  answer: TaskTelemetryAnswer;
+  account: string;
+  isLatest: boolean;
+}
+
+function Contents({ answer, account, isLatest }: ContentsProps) {
   const { telemetry, reason } = answer;
   const run = telemetry && runOf(answer, telemetry);
   const hasCharts = telemetry && chartsOf(seriesSetOf(telemetry)).length > 0;
   return (
     <>
-      <Run answer={answer} account={account} />
+      <Run answer={answer} account={account} isLatest={isLatest} />
       <EndedAttempts answer={answer} />
       {hasCharts && <TelemetryContents telemetry={telemetry} run={run ?? undefined} />}
       {!hasCharts && (
@@ -83,25 +98,19 @@ function runOf({ startTime, endTime }: TaskTelemetryAnswer, { from, to }: Teleme
 }
 
 /** Node and time of the run, and other tasks in the data. */
-function Run({ answer, account }: { answer: TaskTelemetryAnswer; account: string }) {
-  const { poolId, nodeId, startTime, endTime, earlierRuns, sharing, basis } = answer;
+function Run({ answer, account, isLatest }: ContentsProps) {
+  const { poolId, nodeId, startTime, endTime, earlierRuns, runsBefore, sharing, basis } = answer;
   if (!nodeId || !startTime) return null;
   const from = Date.parse(startTime);
   const until = endTime ? `to ${formatExactTime(Date.parse(endTime))}, ` : "until now";
   return (
     <p class="run-of-task soft" data-testid="run">
-      {earlierRuns > 0 ? "Latest run" : "Run"} on node{" "}
-      {poolId ? (
-        <Link to={addressOfDetail("pools", account, poolId, { node: nodeId })}>
-          <ExternalText text={nodeId} />
-        </Link>
-      ) : (
-        <ExternalText text={nodeId} />
-      )}
+      {!isLatest ? "Earlier run" : earlierRuns > 0 ? "Latest run" : "Run"} on node{" "}
+      {poolId ? <Id text={nodeId} to={addressOfDetail("pools", account, poolId, { node: nodeId })} /> : <Id text={nodeId} />}
       , from {formatExactTime(from)} {until}
       {endTime && formatSeconds((Date.parse(endTime) - from) / 1000)}.{" "}
       {basis && (basis === "task" ? "The node labelled the data with this task." : "The charts show all data of the node in that time.")}{" "}
-      {sharing && sharingText(sharing)} {earlierRuns > 0 && earlierRunsText(earlierRuns)}
+      {sharing && sharingText(sharing)} {isLatest && unknownRunsText(earlierRuns - runsBefore.length)}
     </p>
   );
 }
@@ -112,6 +121,8 @@ function sharingText({ otherTasks, complete }: NonNullable<TaskTelemetryAnswer["
   return `The charts include ${number} on the node.`;
 }
 
-function earlierRunsText(runs: number): string {
+/** Runs that Batch counted, but no event names. */
+function unknownRunsText(runs: number): string {
+  if (runs <= 0) return "";
   return runs === 1 ? "1 earlier run isn't shown." : `${formatCount(runs)} earlier runs aren't shown.`;
 }

@@ -92,7 +92,17 @@ export interface EndedAttempt {
   gpuUsage: number | null;
 }
 
-/** The node's telemetry during a task's latest run; `reason` says why there is none. */
+/** A run before the latest; its end equals its start if only the start was logged. */
+export interface EarlierRun {
+  poolId: string | null;
+  nodeId: string | null;
+  startTime: string;
+  endTime: string;
+  /** Whether Batch restarted the task afterwards without counting a retry. */
+  retriedInternally: boolean;
+}
+
+/** The node's telemetry during a task's latest run, or the requested one; `reason` says why there is none. */
 export interface TaskTelemetryAnswer {
   asOf: string | null;
   poolId: string | null;
@@ -100,7 +110,10 @@ export interface TaskTelemetryAnswer {
   startTime: string | null;
   /** Null while the task runs. */
   endTime: string | null;
+  /** The number of runs before this one. */
   earlierRuns: number;
+  /** The runs before the latest that events name, the latest of them first. */
+  runsBefore: EarlierRun[];
   /** Whether the data names the task, or is all data of the node. */
   basis: "task" | "node" | null;
   /** The latest first. */

@@ -1,0 +1,44 @@
+"""Files on the canned server: folders, and parts of files by `tail` or `offset` and `length`."""
+
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+_TEXT, _BINARY = "text/plain; charset=utf-8", "application/octet-stream"
+STDERR = "\n".join([*(f"epoch {number} done" for number in range(40)), "MemoryError: unable to allocate 3.2 GiB"])
+
+
+def files_of_task() -> dict[str, bytes]:
+    """Returns files by path."""
+    return {
+        "stderr.txt": STDERR.encode(),
+        "stdout.txt": b"",
+        "wd/results/model.bin": bytes(range(256)),
+        "wd/train.log": b"started\n",
+    }
+
+
+def folder_answer(files: dict[str, bytes], folder: str) -> dict[str, Any]:
+    """Returns what is in a folder, folders first."""
+    prefix, found = f"{folder}/" if folder else "", dict[str, dict[str, Any]]()
+    for path, content in files.items():
+        if path.startswith(prefix):
+            name, slash, _ = path.removeprefix(prefix).partition("/")
+            size = None if slash else len(content)
+            changed = None if slash else "2026-11-30T21:00:00Z"
+            found[name] = {"path": prefix + name, "isFolder": bool(slash), "size": size, "lastModified": changed}
+    entries = sorted(found.values(), key=lambda entry: (not entry["isFolder"], entry["path"]))
+    return {"folder": folder, "complete": True, "value": entries}
+
+
+def send_part(handler: BaseHTTPRequestHandler, content: bytes, query: dict[str, list[str]]) -> None:
+    """Answers with a part of a file."""
+    size, tail = len(content), int(query.get("tail", ["0"])[0])
+    start = max(0, size - tail) if tail else min(size, int(query.get("offset", ["0"])[0]))
+    end = min(size, start + int(query.get("length", [str(size)])[0]))
+    handler.send_response(200)
+    handler.send_header("Content-Type", _BINARY if b"\0" in content else _TEXT)
+    for name, number in (("File-Size", size), ("Offset", start), ("Next-Offset", end)):
+        handler.send_header(f"Batchscope-{name}", str(number))
+    handler.send_header("Content-Length", str(end - start))
+    handler.end_headers()
+    handler.wfile.write(content[start:end])

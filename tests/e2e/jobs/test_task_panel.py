@@ -1,0 +1,177 @@
+"""A task's panel, with a canned API: its outcome, its output, its runs and files, and all properties last."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.canned.canned_api import Canned
+from tests.e2e.canned.canned_job import live_task, task
+from tests.e2e.canned.canned_telemetry import text
+from tests.e2e.canned.job_page import show
+from tests.e2e.jobs.test_task_telemetry import END, run
+
+LONG = f"tvmps_{'3b44ee4f9e4adad1' * 4}_d"
+SHORT = "tvmps_3b44ee4f\N{HORIZONTAL ELLIPSIS}dad1_d"
+
+
+def asked_files(canned: Canned) -> list[str]:
+    """Returns the requested paths of files, after the task's own."""
+    return [path.partition("/files")[2] for path in canned.asked if "/files" in path]
+
+
+def test_a_failed_task_begins_with_what_happened_and_its_last_lines(page: Page, render: Canned) -> None:
+    show(page, render, task="frame-00")
+    panel = page.get_by_role("dialog")
+    outcome = panel.get_by_test_id("outcome")
+    expect(outcome.locator(".result")).to_have_text("failed Exit code 137: SIGKILL, killed, often for lack of memory")
+    expect(outcome).to_contain_text("Ran42 s")
+    expect(outcome).to_contain_text("Retried 1 of at most 3 times")
+    lines = panel.get_by_label("Last lines of stderr.txt", exact=True)
+    expect(lines).to_have_text(re.compile(r"^epoch 29 done\n(.*\n)*MemoryError: unable to allocate 3.2 GiB$"))
+    expect(panel.locator("[data-output='stdout.txt']")).to_contain_text("It is empty.")
+    parts = panel.locator(".inner").evaluate("inner => [...inner.children].map(part => part.className)")
+    kept = ["outcome", "last-lines", "telemetry", "files", "depends-on", "all-properties"]
+    assert [name for name in parts if name in kept] == kept
+
+
+def test_all_properties_are_folded_until_they_are_asked_for(page: Page, render: Canned) -> None:
+    show(page, render, task="frame-00")
+    setting = page.get_by_role("dialog").locator("[data-field=environmentSettings]")
+    expect(setting).to_be_hidden()
+    page.get_by_text("All properties of the task in Batch").click()
+    expect(setting).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (404, "There are no files of the task: the node was removed, and its files with it (NodeNotFound)."),
+        (403, "Files aren't shown here: the setting FILE_READERS is `nobody`."),
+    ],
+)
+def test_why_files_cant_be_read_is_said_once_for_both_outputs(
+    page: Page, render: Canned, status: int, sentence: str
+) -> None:
+    render.broken = {"files": (status, sentence)}
+    show(page, render, task="frame-00")
+    reasons = page.get_by_role("dialog").get_by_test_id("unreadable")
+    expect(reasons).to_have_count(2)
+    expect(reasons.first).to_contain_text(f"The output can't be read. {sentence}")
+    expect(reasons.last).to_contain_text(f"The list of files can't be read. {sentence}")
+    render.broken = {}
+    reasons.first.get_by_role("button").click()
+    expect(page.get_by_label("Last lines of stderr.txt", exact=True)).to_be_visible()
+
+
+def test_a_task_that_has_not_run_asks_for_no_output(page: Page, render: Canned) -> None:
+    render.live = {
+        "frame-00": live_task("frame-00", state="active", exitCodeText=None, executionInfo={"retryCount": 0})
+    }
+    show(page, render, task="frame-00")
+    expect(page.get_by_test_id("outcome")).to_contain_text("waiting for")
+    expect(page.get_by_test_id("files")).to_be_visible()
+    assert asked_files(render) == [""]
+
+
+def test_files_are_browsed_by_folder_and_opened_at_their_end(page: Page, render: Canned) -> None:
+    render.files["wd/train.log"] = b"".join(b"step %d\n" % number for number in range(20_000))
+    show(page, render, task="frame-00")
+    files = page.locator("[data-section=files]")
+    files.get_by_role("button", name="wd/").click()
+    expect(files.locator("tr[data-file]")).to_have_count(2)
+    files.get_by_role("button", name="train.log").click()
+    opened = files.get_by_test_id("open-file")
+    expect(opened.get_by_role("status").first).to_contain_text("The last 64 KiB of 204 KiB.")
+    expect(opened.locator(".log")).to_have_text(re.compile(r"^step 1[\s\S]*step 19999$"))
+    opened.get_by_role("button", name="Show earlier lines").click()
+    expect(opened.get_by_role("status").first).to_contain_text("The last 128 KiB of 204 KiB.")
+    files.get_by_role("button", name="Top").click()
+    expect(files.get_by_role("button", name="stderr.txt", exact=True)).to_be_visible()
+
+
+def test_a_followed_file_grows_by_what_was_written_since(page: Page, render: Canned) -> None:
+    render.files["stdout.txt"] = b"first\n"
+    page.clock.install()
+    show(page, render, task="frame-00")
+    page.clock.run_for(2_000)
+    page.locator("[data-file='stdout.txt'] button").click()
+    opened = page.get_by_test_id("open-file")
+    opened.get_by_role("button", name="Follow").click()
+    expect(opened.locator(".log")).to_have_text("first")
+    render.files["stdout.txt"] += b"second\n"
+    with page.expect_response(re.compile(r"stdout\.txt\?offset=6&")):
+        page.clock.run_for(6_000)
+    expect(opened.locator(".log")).to_have_text("first\nsecond")
+    render.broken = {"files": (404, "The node is gone.")}
+    page.clock.run_for(6_000)
+    expect(opened.get_by_test_id("unreadable")).to_contain_text("The node is gone.")
+    number = len(asked_files(render))
+    page.clock.run_for(30_000)
+    assert len(asked_files(render)) == number
+
+
+def test_a_file_that_is_no_text_is_only_downloaded(page: Page, render: Canned, tmp_path: Path) -> None:
+    show(page, render, task="frame-00")
+    files = page.locator("[data-section=files]")
+    for name in ("wd/", "results/", "model.bin"):
+        files.get_by_role("button", name=name).click()
+    expect(files.get_by_test_id("open-file")).to_contain_text("The file is no text")
+    with page.expect_download() as download:
+        files.get_by_role("link", name="Download").click()
+    download.value.save_as(tmp_path / "model.bin")
+    assert (tmp_path / "model.bin").read_bytes() == render.files["wd/results/model.bin"]
+
+
+def test_runs_before_the_latest_are_listed_and_have_charts(page: Page, render: Canned) -> None:
+    before = {
+        "poolId": "render-d4s",
+        "nodeId": LONG,
+        "startTime": text(END - timedelta(hours=5)),
+        "endTime": text(END - timedelta(hours=4)),
+        "retriedInternally": True,
+    }
+    latest = run(earlierRuns=2, runsBefore=[before])
+    earlier = latest | {"startTime": before["startTime"], "endTime": before["endTime"], "nodeId": "tvmps_7"}
+    render.telemetry = lambda query: earlier if query.get("run") == "1" else latest
+    show(page, render, task="frame-00")
+    rows = page.get_by_test_id("task-runs").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.last).to_contain_text("1 h")
+    expect(rows.last).to_contain_text("restarted by Batch itself, not counted as a retry")
+    expect(page.get_by_test_id("run")).to_contain_text("1 earlier run isn't shown.")
+    rows.last.get_by_role("button", name="Charts").click()
+    expect(page.get_by_test_id("run")).to_contain_text("Earlier run on node tvmps_7")
+    expect(rows).to_have_count(2)
+
+
+def test_dependencies_lead_to_their_tasks(page: Page, render: Canned) -> None:
+    show(page, render, task="frame-00")
+    depends = page.get_by_test_id("depends-on")
+    expect(depends).to_contain_text("tasks 3 to 7")
+    depends.get_by_role("link", name="scene-setup").click()
+    expect(page).to_have_url(re.compile("task=scene-setup"))
+
+
+def test_long_ids_are_shortened_and_copied_whole(page: Page, render: Canned) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    render.tasks = [task("frame-00", group="killed", nodeId=LONG)]
+    show(page, render)
+    row = page.locator("tr[data-task=frame-00]")
+    expect(row.locator(".on")).to_contain_text(SHORT)
+    row.get_by_role("button", name=f"Copy the id {LONG}").click()
+    expect(row.get_by_role("status")).to_have_text("Copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == LONG
+
+
+@pytest.mark.parametrize("width", [420, 768, 1440])
+def test_nothing_sticks_out_of_a_tasks_panel(page: Page, render: Canned, width: int) -> None:
+    render.files["stdout.txt"] = b"x" * 500 + b"\n"
+    render.live = {"frame-00": live_task("frame-00", nodeInfo={"poolId": LONG, "nodeId": LONG})}
+    page.set_viewport_size({"width": width, "height": 900})
+    show(page, render, task="frame-00")
+    page.locator("[data-file='stdout.txt'] button").click()
+    expect(page.get_by_test_id("open-file").locator(".log")).to_be_visible()
+    assert page.get_by_role("dialog").evaluate("panel => panel.scrollWidth - panel.clientWidth") == 0
