@@ -38,3 +38,8 @@ export function formatShare(part: number, whole: number): string {
   if (part < whole && percent > 99.9) return "> 99.9%";
   return `${RATES.format(percent)}%`;
 }
+
+/** "0.02", "< 0.001": a p-value. */
+export function formatChance(value: number): string {
+  return value < 0.001 ? "< 0.001" : NUMBERS.format(value);
+}

@@ -1,4 +1,5 @@
-// The page of a job: summary, explanation, statistics, history, nodes, efficiency, failures, tasks, events.
+// The page of a job: summary, explanation, statistics, history, nodes, efficiency, failures and what they have in
+// common, tasks, events.
 
 import { useContext } from "preact/hooks";
 import type { Job } from "../api/model.ts";
@@ -13,6 +14,7 @@ import { type Range, rangeFor } from "../time/ranges.ts";
 import { Breadcrumb, useDetailPage } from "../ui/page/Breadcrumb.tsx";
 import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
+import { ComparisonSection } from "./comparison/ComparisonSection.tsx";
 import { EfficiencySection } from "./efficiency/EfficiencySection.tsx";
 import { ExplanationSection } from "./explanation/ExplanationSection.tsx";
 import { FailureGroups } from "./FailureGroups.tsx";
@@ -70,6 +72,7 @@ export function JobPage({ view, back }: JobPageProps) {
           <TimelineSection view={view} range={known ? range : null} job={job} created={created} open={open} />
           <EfficiencySection view={view} />
           <FailureGroups view={view} open={open} />
+          <ComparisonSection view={view} counts={job?.taskCounts ?? null} />
           <TaskSection view={view} counts={job?.taskCounts ?? null} open={open} />
           <LatestEvents account={view.account} subject={{ job: view.job }} />
         </>

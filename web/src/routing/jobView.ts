@@ -7,6 +7,7 @@ import { addressOfDetail } from "./routes.ts";
 export interface TaskFilters {
   show: string;
   prefix: string;
+  poolId: string;
   nodeId: string;
   exitCode: string;
   failureGroup: string;
@@ -16,6 +17,7 @@ export interface TaskFilters {
 export const NO_TASK_FILTERS: TaskFilters = {
   show: "",
   prefix: "",
+  poolId: "",
   nodeId: "",
   exitCode: "",
   failureGroup: "",

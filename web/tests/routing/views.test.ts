@@ -23,6 +23,7 @@ test("a job's view survives its address", () => {
   const tasks = {
     show: "failed",
     prefix: "a b",
+    poolId: "p 1",
     nodeId: "n&1",
     exitCode: "-1",
     failureGroup: "é",

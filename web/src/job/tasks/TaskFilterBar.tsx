@@ -1,11 +1,13 @@
-// Filters of the task list: state or result, cause of failure, beginning of the id, node, exit code.
+// Filters of the task list: state or result, cause of failure, beginning of the id, pool, node, exit code.
 
 import { useContext } from "preact/hooks";
 import type { TaskCounts } from "../../api/model.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { visible } from "../../format/text.ts";
 import { addressOfJobView, type JobView, type TaskFilters } from "../../routing/jobView.ts";
 import { Link, Navigation } from "../../routing/Link.tsx";
 import { useDraft } from "../../ui/list/useDraft.ts";
+import { ShortId } from "../../ui/text/Id.tsx";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
 
 const CHOICES = ["", "active", "preparing", "running", "succeeded", "failed"] as const;
@@ -16,7 +18,7 @@ interface FilterBarProps {
 }
 
 export function TaskFilterBar({ view, counts }: FilterBarProps) {
-  const { show, failureGroup } = view.tasks;
+  const { show, failureGroup, poolId } = view.tasks;
   const to = (change: Partial<TaskFilters>) => addressOfJobView({ ...view, tasks: { ...view.tasks, ...change } });
   return (
     <form
@@ -34,6 +36,11 @@ export function TaskFilterBar({ view, counts }: FilterBarProps) {
         {failureGroup && (
           <Link to={to({ failureGroup: "" })} class="chip" label="Filtered by one cause of failure; show all causes">
             One cause <span aria-hidden="true">×</span>
+          </Link>
+        )}
+        {poolId && (
+          <Link to={to({ poolId: "" })} class="chip" label={`Filtered by the pool ${visible(poolId)}; show all pools`}>
+            Pool <ShortId text={poolId} /> <span aria-hidden="true">×</span>
           </Link>
         )}
       </div>

@@ -32,7 +32,7 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
   const pages = usePages(first);
   const intervalMs = view.tasks.orderby ? SORTED_INTERVAL_MS : INTERVAL_MS;
   const polled = usePolled<Page<Task>>({ path: pages.path, intervalMs, enabled: inView });
-  useScrollIntoView(element, view.tasks.failureGroup);
+  useScrollIntoView(element, view.tasks.failureGroup || view.tasks.poolId);
   const next = polled.fresh && polled.value?.nextLink;
   const { max, isExact } = counts
     ? maxTasks(view.tasks, counts)
@@ -72,15 +72,15 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
   );
 }
 
-/** Scrolls the list into view when the user chooses another cause of failure. */
-function useScrollIntoView(element: HTMLElement | null, cause: string) {
-  const before = useRef(cause);
+/** Scrolls the list into view when the user chooses other tasks in a section above. */
+function useScrollIntoView(element: HTMLElement | null, chosen: string) {
+  const before = useRef(chosen);
   useEffect(() => {
-    if (cause && cause !== before.current && (element?.getBoundingClientRect().top ?? 0) > window.innerHeight / 2) {
+    if (chosen && chosen !== before.current && (element?.getBoundingClientRect().top ?? 0) > window.innerHeight / 2) {
       element?.scrollIntoView({ block: "start" });
     }
-    before.current = cause;
-  }, [cause]);
+    before.current = chosen;
+  }, [chosen]);
 }
 
 function NoTasks({ view }: { view: JobView }) {

@@ -2,7 +2,7 @@
 
 import { formatTime } from "../../format/dates.ts";
 import { formatSeconds } from "../../format/durations.ts";
-import { formatCount } from "../../format/numbers.ts";
+import { formatChance, formatCount } from "../../format/numbers.ts";
 import { spacedWords, visible } from "../../format/text.ts";
 import { addressOfDetail } from "../../routing/routes.ts";
 import { Id, TextWithIds } from "../text/Id.tsx";
@@ -21,7 +21,9 @@ const LABELS = new Map([
   ["diskMiBPerSecond", "disks, MiB a second"],
   ["estimatedWait", "estimated wait of the first task"],
   ["estimatedWaitOfLast", "estimated wait of the last task"],
+  ["endedTasks", "tasks that ended"],
   ["examples", "example nodes"],
+  ["expectedFailedTasks", "failed tasks expected by the other nodes"],
   ["failedNodes", "nodes where it failed"],
   ["failingHours", "hours with a failed start task"],
   ["failures", "failures by category"],
@@ -56,6 +58,7 @@ const LABELS = new Map([
   ["offeredMemoryGiB", "memory offered, in GiB"],
   ["otherJobs", "more jobs ahead"],
   ["poolId", "pool"],
+  ["pValue", "chance, corrected for all nodes"],
   ["preemptedTasks", "tasks requeued for these jobs"],
   ["preemptingJobs", "jobs that took its slots: requeues"],
   ["preparedNodes", "nodes where it succeeded"],
@@ -134,6 +137,7 @@ function Value({ name, value, addressOf }: { name: string; value: Evidence; addr
       </ul>
     );
   }
+  if (name === "pValue" && typeof value === "number") return <>{formatChance(value)}</>;
   if (typeof value === "number") return <>{SPANS.has(name) ? formatSeconds(value) : formatCount(value)}</>;
   if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
   return (

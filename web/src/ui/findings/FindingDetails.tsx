@@ -1,8 +1,10 @@
 // A finding, collapsed or open: severity, title and since when; sentence, advice and evidence.
 
 import { Age } from "../text/Age.tsx";
+import { CopyText } from "../text/CopyText.tsx";
 import { ExternalText } from "../text/ExternalText.tsx";
 import { ShortId, TextWithIds } from "../text/Id.tsx";
+import { commandsOf } from "./commands.ts";
 import { EvidenceList } from "./EvidenceList.tsx";
 import type { Finding, Severity } from "./model.ts";
 
@@ -15,6 +17,8 @@ interface FindingDetailsProps {
 }
 
 export function FindingDetails({ account, finding, open }: FindingDetailsProps) {
+  const commands = commandsOf(finding.advice);
+  const Advice = commands.length ? ShortId : ExternalText; // the commands below have whole ids
   return (
     <details class="finding" open={open} data-code={finding.code} data-severity={finding.severity}>
       <summary>
@@ -32,8 +36,11 @@ export function FindingDetails({ account, finding, open }: FindingDetailsProps) 
         <TextWithIds text={finding.detail} />
       </p>
       <p class="advice">
-        <b>What to do:</b> <ExternalText text={finding.advice} />
+        <b>What to do:</b> <Advice text={finding.advice} />
       </p>
+      {commands.map((command) => (
+        <CopyText key={command} label="Command" text={command} />
+      ))}
       <EvidenceList account={account} finding={finding} />
     </details>
   );
