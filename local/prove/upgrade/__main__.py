@@ -5,8 +5,8 @@ version must equal those of 0.1.0. Then 0.1.0, whose source is also kept there, 
 tables, while jobs, tasks, pools, nodes and schedules change on the emulator. The turns are 0.1.0, this version (the
 upgrade), 0.1.0 again (the rollback), and this version again. At each turn the emulator is paused and all counts are
 compared with its truth. Before the first poll of a version its answers are compared with those of the previous version.
-What only this version stores, such as settings of pools and usage, is compared too: in its turns with the truth, and
-after the rollback with what was there before. Costs of a day that is over never change.
+What only this version stores, such as settings of pools, usage and measured runs, is compared too: in its turns with
+the truth, and after the rollback with what was there before. Costs of a day that is over never change.
 """
 
 import argparse
@@ -37,6 +37,7 @@ from local.prove.upgrade.answers import Answers, Difference, by_field, differenc
 from local.prove.upgrade.costs import CostPaths, changed_costs, copy_to_the_day_before, cost_problems, roll_up
 from local.prove.upgrade.kept_tables import FOLDER, answers_of_this_version, keep, kept_answers, put_back
 from local.prove.upgrade.later_rows import TAG, Credentials, later_problems, lost_in_rollback, tag_pools, tagged_pools
+from local.prove.upgrade.measured_jobs import MeasuredJobs
 from local.prove.upgrade.versions import EARLIER, Hosts, asked, earlier_source, present_source
 
 MEASURED_PATHS = ("functions", "shared")
@@ -125,7 +126,9 @@ def _prove_live(findings: Findings, options: argparse.Namespace) -> None:
         driver = Driver(emulator, account.name, account.key, seed=options.seed)
         stack.callback(driver.close)
         costs = _Costs(CostPaths(account.name), storage.connection_string)
-        turns = _Turns(hosts, driver, findings, options.seconds, (emulator, account.name, account.key), costs)
+        credentials = (emulator, account.name, account.key)
+        measured = MeasuredJobs(credentials, storage.connection_string)
+        turns = _Turns(hosts, driver, findings, options.seconds, credentials, costs, measured)
         before = turns.turn("0.1.0", earlier, None)
         if options.keep:
             hosts.stop()
@@ -141,6 +144,8 @@ def _prove_live(findings: Findings, options: argparse.Namespace) -> None:
         )
         changed = list(changed_costs(upgraded, turns.first, costs.paths.all))
         findings.checked("costs by pool, job and label, budgets and limits after the rollback", changed)
+        changed = list(measured.changed(upgraded, turns.first))
+        findings.checked("efficiency of the account and of measured jobs after the rollback", changed)
 
 
 @dataclass(slots=True)
@@ -169,6 +174,7 @@ class _Turns:
     seconds: float
     credentials: Credentials
     costs: _Costs
+    measured: MeasuredJobs
     number: int = 0
     first: Answers = field(default_factory=dict)
     until: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -188,6 +194,8 @@ class _Turns:
         self.number += 1
         stack.poll_all()
         tag_pools(self.credentials, self._tag)
+        if before is not None:
+            self.measured.run(self._measured)
         time.sleep(self.seconds)
         self.driver.check()
         stack.pause(paused=True)
@@ -203,6 +211,8 @@ class _Turns:
             self.findings.checked(
                 f"{name}: settings, agents, counters and start-ups of each pool; {len(tagged)} pools changed", later
             )
+            measured = self.measured.problems(stack, self._measured)
+            self.findings.checked(f"{name}: runs of {len(self.measured.ids)} measured jobs", measured)
             costs = self.costs.problems(stack, self._tag)
             self.findings.checked(f"{name}: costs by pool, job and label, budgets and limits after a roll-up", costs)
         stack = self.hosts.start(source, polls=False)
@@ -213,9 +223,13 @@ class _Turns:
     def _tag(self) -> str:
         return f"turn-{self.number}"
 
+    @property
+    def _measured(self) -> str:
+        return f"measured-{self.number}"
+
     def _recorded(self, stack: Stack) -> Answers:
         get = partial(asked, stack.api)
-        return recorded(get, stack.account, self.until) | self.costs.paths.answers(get)
+        return recorded(get, stack.account, self.until) | self.costs.paths.answers(get) | self.measured.answers(get)
 
 
 def _options() -> argparse.Namespace:

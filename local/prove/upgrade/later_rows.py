@@ -45,7 +45,8 @@ def tagged_pools(credentials: Credentials, turn: str) -> set[str]:
 async def _tag_all(credentials: Credentials, turn: str) -> None:
     async with open_client(*credentials) as client:
         for pool in await _pools(client):
-            body = {"metadata": [{"name": TAG, "value": turn}]}
+            others = [one for one in _metadata(pool) if one["name"] != TAG]
+            body = {"metadata": [*others, {"name": TAG, "value": turn}]}
             url, headers = f"/pools/{pool['id']}?{_VERSION}", {"Content-Type": _KIND}
             await client.send_request(HttpRequest("PATCH", url, headers=headers, json=body))
 
