@@ -7,10 +7,12 @@ alone must be there again after the rollback; the others begin anew.
 import asyncio
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
 from azure.batch.aio import BatchClient
+from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
 from azure.core.rest import HttpRequest
 
 from local.prove.stack.api import Stack
@@ -48,7 +50,8 @@ async def _tag_all(credentials: Credentials, turn: str) -> None:
             others = [one for one in _metadata(pool) if one["name"] != TAG]
             body = {"metadata": [*others, {"name": TAG, "value": turn}]}
             url, headers = f"/pools/{pool['id']}?{_VERSION}", {"Content-Type": _KIND}
-            await client.send_request(HttpRequest("PATCH", url, headers=headers, json=body))
+            with suppress(ResourceExistsError, ResourceNotFoundError):  # it is being deleted
+                await client.send_request(HttpRequest("PATCH", url, headers=headers, json=body))
 
 
 async def _tagged(credentials: Credentials, turn: str) -> set[str]:
