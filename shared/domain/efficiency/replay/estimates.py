@@ -27,9 +27,10 @@ class Spread(NamedTuple):
     high: float
 
     def widened(self, share: float) -> "Spread":
-        """Returns the spread with a margin of a share of the expected figure at both ends at least."""
+        """Returns the spread with a margin of a share of the expected figure at both ends at least, but not below 0."""
         margin = self.expected * share
-        return Spread(self.expected, min(self.low, self.expected - margin), max(self.high, self.expected + margin))
+        low = max(0.0, self.expected - margin)
+        return Spread(self.expected, min(self.low, low), max(self.high, self.expected + margin))
 
 
 @dataclass(frozen=True, slots=True)

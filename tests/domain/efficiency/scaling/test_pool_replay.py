@@ -9,6 +9,7 @@ from shared.domain.autoscale.formula_errors import FormulaLimitError
 from shared.domain.autoscale.parser import parsed
 from shared.domain.autoscale.samples import SampleHistory
 from shared.domain.efficiency.replay.draws import Draws
+from shared.domain.efficiency.replay.estimates import Spread
 from shared.domain.efficiency.scaling.agreement import Evaluator, reproduced
 from shared.domain.efficiency.scaling.plans import seen_pool
 from shared.domain.efficiency.scaling.pool_replay import ScalingPlan, ScalingTimes, WaitingTask, replayed_pool
@@ -87,6 +88,11 @@ def test_samples_of_a_replay_are_those_of_its_own_nodes_and_tasks() -> None:
     text = "$TargetDedicatedNodes = min($CurrentDedicatedNodes.GetSample(TimeInterval_Minute * 4)) + 1"
     found = times(text, plan([]))
     assert [targets.dedicated for _, targets in found.targets] == list(range(12))
+
+
+def test_a_spread_that_is_wider_than_its_figure_ends_at_nothing() -> None:
+    assert Spread(10.0, 9.0, 12.0).widened(27.5) == (10.0, 0.0, 285.0)
+    assert Spread(10.0, 9.0, 12.0).widened(0.2) == (10.0, 8.0, 12.0)
 
 
 def test_a_hostile_formula_is_stopped() -> None:
