@@ -198,7 +198,8 @@ def test_external_values_are_shown_as_text(page: Page, render: Canned) -> None:
 
 
 def test_nothing_sticks_out_of_a_job_at_any_width(page: Page, render: Canned) -> None:
-    render.tasks = [task("x" * 64, group="killed", nodeId=LONG)]
+    hashed = [task(f"frame-{at:02}", nodeId=f"tvmps_{'7c41a9e0d5b6' * 5}_d") for at in range(3)]
+    render.tasks = [task("x" * 64, group="killed", nodeId=LONG), *hashed]
     render.parts["timeline"]["nodes"][0]["nodeId"] = LONG
     nodes = [{"poolId": "p", "nodeId": LONG, "count": 1}]
     render.parts["failures"] = failures(failure_group("x", 1_200_000, tasks=["t" * 64], nodes=nodes, code=LONG))
