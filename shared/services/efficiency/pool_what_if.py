@@ -24,7 +24,9 @@ MAX_RANGE = timedelta(days=7)
 MIN_INTERVAL, MAX_INTERVAL = timedelta(minutes=5), timedelta(hours=168)
 """The bounds of an evaluation interval (documented)."""
 _DEFAULT_INTERVAL = timedelta(minutes=15)
-_MILLISECOND = timedelta(milliseconds=1)
+_MAX_UNSEEN = 0.25
+"""The share of a range that polls may have missed: nodes count as seen by the poll before."""
+_MILLISECOND, _HOUR = timedelta(milliseconds=1), timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +125,21 @@ def _answer(evidence: PoolEvidence, asked: Formula | None, interval: timedelta |
     since, until = to_milliseconds(evidence.since), to_milliseconds(evidence.until)
     own, seen = _Own.of(evidence), seen_pool(evidence.record, since, until)
     base = PoolWhatIfReport(evidence, interval or own.interval, seen)
-    if reason := _unknown_samples(asked) if asked else own.problem:
+    if reason := _unseen(evidence) or (_unknown_samples(asked) if asked else own.problem):
         return replace(base, reason=reason)
     try:
         return _replayed(base, own, asked, plan_of(evidence.record, since, until, own.times, evidence.start_ups))
     except FormulaLimitError as error:
         raise WhatIfError(f"A replay isn't possible: {error.problem}.", target="formula") from None
+
+
+def _unseen(evidence: PoolEvidence) -> str | None:
+    """Returns a sentence if polls saw too little of the pool to replay it."""
+    whole = evidence.until - evidence.since
+    if evidence.unseen <= whole * _MAX_UNSEEN:
+        return None
+    hours, of = (time / _HOUR for time in (evidence.unseen, whole))
+    return f"No poll saw the pool for {hours:,.1f} of these {of:,.1f} hours: take a range in which it was polled."
 
 
 def _unknown_samples(formula: Formula) -> str | None:

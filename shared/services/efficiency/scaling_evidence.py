@@ -42,7 +42,7 @@ class PoolEvidence:
 
     `stated` are targets that Batch stated with evaluations, by their times in milliseconds since 1970; None where one
     failed. `start_ups` are those of nodes, in milliseconds. `changed` is when the formula last changed, None where no
-    poll saw that.
+    poll saw that. In `unseen` of the time no poll saw the nodes.
     """
 
     report: PoolReport
@@ -55,6 +55,7 @@ class PoolEvidence:
     prices: PriceTable
     changed: datetime | None
     has_dependencies: bool
+    unseen: timedelta
 
     @property
     def facts(self) -> PoolFacts:
@@ -95,11 +96,12 @@ class ScalingEvidence:
             if key_of(job.job.facts.pool_id or "") == pool.key
         ]
         over, under_way = _divided(jobs, first)
+        nodes = await self._nodes(report, first, until)
         stored = await self._stores.nodes.read(account.key, pool.key)
         record = RecordedPool(
             begin=to_milliseconds(pool.facts.creation_time),
             tasks=[task for job in under_way for task in await self._tasks(job)],
-            nodes=await self._nodes(report, first, until),
+            nodes=[_node_point(point, point.numbers) for point in nodes if point.numbers],
             slots=pool.facts.slots_per_node,
             succeeded=sum(job.job.snapshot.counts.succeeded for job in over if job.job.snapshot),
             failed=sum(job.job.snapshot.counts.failed for job in over if job.job.snapshot),
@@ -115,6 +117,7 @@ class ScalingEvidence:
             prices=await self._prices.table(account),
             changed=_formula_change(pool),
             has_dependencies=any(job.job.facts.rules.uses_task_dependencies for job in under_way),
+            unseen=sum(point.numbers is None and point.time > since for point in nodes) * _MINUTE,
         )
 
     async def _tasks(self, job: JobReport) -> list[PoolTask]:
@@ -126,14 +129,14 @@ class ScalingEvidence:
                 found += [_pool_task(task, gone, depends=depends) for task in part.leaf.rows(part.places)]
         return found
 
-    async def _nodes(self, report: PoolReport, since: datetime, until: datetime) -> list[NodePoint]:
-        """Returns the pool's nodes by minute, from several answers of its history."""
+    async def _nodes(self, report: PoolReport, since: datetime, until: datetime) -> list[Point[PoolNumbers]]:
+        """Returns the pool's numbers by minute, from several answers of its history."""
         account, pool = report.account.id, report.pool.facts.id
-        found, at = list[NodePoint](), max(since, self.earliest(report.now))
+        found, at = list[Point[PoolNumbers]](), max(since, self.earliest(report.now))
         while at < until:
             end = min(at + MAX_POINTS * _MINUTE, until)
             history = await self._histories.read(account, pool, since=at, until=end, step=_MINUTE)
-            found += [_node_point(point, point.numbers) for point in history.points if point.numbers]
+            found += history.points
             at = end
         return found
 

@@ -1,6 +1,7 @@
 """What replays of a pool's scaling take for granted, in sentences."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from shared.domain.core.amounts import amount
 from shared.domain.core.stamps import format_stamp
@@ -8,6 +9,7 @@ from shared.domain.efficiency.scaling.pool_replay import ScalingPlan
 from shared.services.efficiency.scaling_evidence import PoolEvidence
 
 _SECOND = 1000  # milliseconds
+_MINUTE = timedelta(minutes=1)
 _SAMPLES = (
     "Samples of tasks follow from the tasks' stamps, and those of nodes from polls; the newest that a formula finds is"
     " 30 seconds old."
@@ -18,6 +20,7 @@ def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: float, prob
     """Returns the assumptions of the replays; `misfit` is that of the replay as it was, from what was seen."""
     gap = plan.gap / _SECOND
     found = [
+        f"A replay as it was differs by {misfit:.1%} from the hours of nodes that were seen; the spread includes that.",
         f"{_SAMPLES} {_start_ups(evidence, plan)}",
         f"Tasks run in the order of their creation, as long as they did, {gap:,.1f} s after a slot is free for them.",
         "Batch has as many nodes as are asked for, and interrupts no spot node.",
@@ -30,9 +33,10 @@ def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: float, prob
         found.append(f"The formula changed at {format_stamp(evidence.changed)}; targets are compared since then.")
     if problem:
         found.append(f"The pool's own formula isn't replayed, and its targets are followed. {problem}")
-    found.append(
-        f"A replay as it was differs by {misfit:.1%} from the hours of nodes that were seen; the spread includes that."
-    )
+    if evidence.unseen:
+        found.insert(
+            1, f"No poll saw the pool for {evidence.unseen / _MINUTE:,.0f} minutes: nodes stay as before them."
+        )
     return found
 
 

@@ -1,5 +1,6 @@
 """What-if answers on a pool's formula through the app: the recorded targets, and replays with other formulas."""
 
+import re
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -106,3 +107,17 @@ async def test_a_pool_without_a_formula_follows_its_recorded_targets(world: Worl
     assert answer["ownFormula"] is None
     assert answer["asItWas"]["targets"][-1]["dedicated"] == 2
     assert answer["asked"]["targets"][-1]["dedicated"] == 0
+
+
+async def test_a_pool_that_polls_saw_too_little_of_is_not_replayed(world: World) -> None:
+    path = await scaled(world, "unwatched", 7)
+    seen = (await world.get(path)).body
+    assert seen["assumptions"][0].startswith("A replay as it was differs by ")
+    until = seen["to"]
+    world.advance(3 * 3600)
+    await world.poll()
+    answer = (await world.get(path)).body
+    assert (answer["asItWas"], answer["asked"]) == (None, None)
+    assert re.fullmatch(r"No poll saw the pool for [23]\.\d of these 4\.\d hours: take .* polled\.", answer["reason"])
+    again = (await world.get(f"{path}?to={quote(until)}")).body
+    assert (again["reason"], again["asItWas"] is None) == (None, False)
