@@ -65,8 +65,12 @@ class EfficiencyDigests:
                 await self._digested(account, one, prices, found)
 
         await asyncio.gather(*map(digested, changed))
-        for day, jobs in sorted(found.days.items()):
-            await self.store.change(account.key, day, jobs)
+        try:
+            for day, jobs in sorted(found.days.items()):
+                await self.store.change(account.key, day, jobs)
+        except CacheConflictError:
+            _LOG.info("Other hosts write the efficiency of %s: its %d jobs stay noted.", account.id, len(found.done))
+            return
         hour = to_milliseconds(now) // _HOUR
         for one in found.done:
             if one.hour < hour - 1:  # a call that noted it may have written runs up to ten minutes later

@@ -65,3 +65,34 @@ async def test_jobs_of_schedules_have_digests(world: World, container: Container
     groups = (await world.get("accounts/demo/efficiency?groupBy=schedule")).body["value"]
     (sums,) = [group["sums"] for group in groups if group["name"] == "Measured"]
     assert (sums["jobs"], sums["measuredRuns"]) == (1, 1)
+
+
+async def test_runs_that_are_written_later_are_in_the_next_digest(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, "later", 8)
+    nodes = sorted({task["nodeId"] for task in tasks})
+    for first in (True, False):
+        own = [task for task in tasks if (task["nodeId"] in nodes[:2]) is first]
+        await written(world, container, "later", own, cores=1.0, memory=4.0)
+        await world.app.fire("housekeeping")
+        found = (await world.get("accounts/demo/jobs/later")).body["efficiency"]
+        assert found["measuredRuns"] == (len(own) if first else TASKS)
+        world.advance(3600)
+
+
+async def test_a_day_that_other_hosts_write_is_left_to_the_next_housekeeping(
+    world: World, container: ContainerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = await staged(world, "contended", 9)
+    await written(world, container, "contended", tasks, cores=1.0, memory=4.0)
+
+    async def runs() -> int:
+        groups = (await world.get("accounts/demo/efficiency?groupBy=prefix")).body["value"]
+        return sum(group["sums"]["measuredRuns"] for group in groups if group["name"] == "contended")
+
+    with monkeypatch.context() as others:
+        others.setattr("shared.stores.telemetry.day_use._TRIES", 0)
+        await world.app.fire("housekeeping")
+    assert await runs() == 0
+    world.advance(3 * 3600)
+    await world.app.fire("housekeeping")
+    assert await runs() == TASKS
