@@ -74,7 +74,7 @@ class AgreementAnswer(Answer):
 
 
 class SeenPoolAnswer(Answer):
-    """What polls saw; `cost` is null without a price, `meanWaitSeconds` without a task that began."""
+    """What polls saw; `cost` is null without a price, `meanWaitSeconds` without tasks."""
 
     node_seconds: float
     cost: Decimal | None

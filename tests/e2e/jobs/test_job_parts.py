@@ -305,9 +305,9 @@ def test_what_if_replays_the_job_when_asked(page: Page, render: Canned) -> None:
         shown.get_by_role("button", name="Replay").click()
     expect(shown.locator("[data-what-if] caption")).to_have_text("240 tasks, replayed one by one; the job took 1 h")
     expect(shown.locator("[data-row=Duration] td")).to_have_text(
-        ["1 h, 54 min to 1 h 6 min", "30 min, 27 min to 33 min"]
+        ["1 h (54 min to 1 h 6 min)", "30 min (27 min to 33 min)"]
     )
-    expect(shown.locator("[data-row=Cost] td")).to_have_text(["$4.00, $3.60 to $4.40", "$2.00, $1.80 to $2.20"])
+    expect(shown.locator("[data-row=Cost] td")).to_have_text(["$4.00 ($3.60 to $4.40)", "$2.00 ($1.80 to $2.20)"])
     expect(shown.get_by_role("list", name="Assumptions")).to_contain_text("keep 2 of its 4 vCPUs busy")
 
 

@@ -59,7 +59,7 @@ def test_another_formula_is_replayed_when_asked(page: Page, pools: Canned) -> No
         "The pool's own formula gives 2,000 of 2,016 recorded targets"
     )
     expect(shown.locator("[data-row='Time of nodes'] td")).to_have_text(
-        ["100 h", "100 h, 90 h to 110 h", "50 h, 45 h to 55 h"]
+        ["100 h", "100 h (90 h to 110 h)", "50 h (45 h to 55 h)"]
     )
     expect(shown.locator("[data-row='Highest target'] td")).to_have_text(["", "9 nodes", "9 nodes"])
     expect(shown.locator("[data-row=Tasks] td")).to_have_text(["", "1,200", "1,200, 3 unfinished, 1 lost run"])

@@ -26,7 +26,7 @@ test("a scenario is described in words", () => {
 
 test("rows have both replays, also without an end or a price", () => {
   const [duration, , cost] = rowsOf(SCENARIO, { ...SCENARIO, seconds: null }, "USD");
-  assert.deepEqual(duration, ["Duration", "1 min 40 s, 1 min 30 s to 2 min", "no end"]);
+  assert.deepEqual(duration, ["Duration", "1 min 40 s (1 min 30 s to 2 min)", "no end"]);
   assert.deepEqual(cost, ["Cost", "no price", "no price"]);
 });
 

@@ -35,7 +35,7 @@ test("a query has the formula without comments and indentation, and the interval
 test("rows have what was seen and both replays, also without a price or an evaluation", () => {
   const rows = rowsOf(FOUND, SCALING, { ...SCALING, evaluations: 9, failed: 2 });
   assert.deepEqual(rows[1], ["Cost", "no price", "no price", "no price"]);
-  assert.deepEqual(rows[2], ["Mean wait of tasks", "no task began", ...Array(2).fill("1 min 40 s, 1 min 30 s to 2 min")]);
+  assert.deepEqual(rows[2], ["Mean wait of tasks", "no tasks", ...Array(2).fill("1 min 40 s (1 min 30 s to 2 min)")]);
   assert.deepEqual(rows[4], ["Highest target", "", "3 nodes", "3 nodes"]);
   assert.deepEqual(rows[5], ["Evaluations", "", "recorded targets", "9, 2 failed"]);
 });

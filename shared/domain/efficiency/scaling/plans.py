@@ -17,7 +17,10 @@ _MAX_GAP = 30_000  # milliseconds
 
 @dataclass(frozen=True, slots=True)
 class SeenPool:
-    """What was seen in a range: milliseconds of nodes, and the mean wait of the tasks that began; None without any."""
+    """What was seen in a range: milliseconds of nodes, and the mean wait of tasks within it; None without any.
+
+    Tasks that hadn't begun at its end waited until then, as in a replay.
+    """
 
     dedicated: float
     spot: float
@@ -35,7 +38,7 @@ def seen_pool(pool: RecordedPool, since: int, until: int) -> SeenPool:
         time = max(min(at, until) - max(point.at, since), 0)
         dedicated += point.dedicated * time
         spot += point.spot * time
-    waits = [max(task.start - task.ready, 0) for task in pool.tasks if task.start and since <= task.ready < until]
+    waits = [max(min(task.start or until, until) - max(task.ready, since), 0) for task in _within(pool, since, until)]
     return SeenPool(dedicated, spot, sum(waits) / len(waits) if waits else None)
 
 
@@ -43,7 +46,7 @@ def plan_of(
     pool: RecordedPool, since: int, until: int, evaluations: Sequence[int], start_ups: Sequence[int]
 ) -> ScalingPlan:
     """Returns the plan of a replay whose nodes take as long as usual to start; it begins with the nodes seen then."""
-    tasks = [task for task in pool.tasks if task.ready < until and (task.end is None or task.end > since)]
+    tasks = _within(pool, since, until)
     nodes, numbers = pool.nodes_at(since), pool.counts_at([since]).values
     first = since + ((evaluations[0] if evaluations else since) - since) % SAMPLE_STEP
     return ScalingPlan(
@@ -76,6 +79,15 @@ def varied(plan: ScalingPlan, start_ups: Sequence[int], chance: Draws) -> Scalin
     return replace(plan, tasks=tasks, start_ups=start_ups or plan.start_ups)
 
 
+def _within(pool: RecordedPool, since: int, until: int) -> list[PoolTask]:
+    """Returns the tasks that waited or ran in a range, without those that ended without a run."""
+    return [
+        task
+        for task in pool.tasks
+        if task.ready < until and (task.end is None or (task.start is not None and task.end > since))
+    ]
+
+
 def _waiting(tasks: Sequence[PoolTask], since: int, until: int) -> list[WaitingTask]:
     """Returns tasks in the order in which they were ready; those that ran at the begin come first, with what was left.
 
@@ -85,8 +97,6 @@ def _waiting(tasks: Sequence[PoolTask], since: int, until: int) -> list[WaitingT
     usual = round(median(known)) if known else 0
     found = list[tuple[int, int, WaitingTask]]()
     for task in tasks:
-        if task.start is None and task.end is not None:
-            continue  # it ended without a run
         begin = max(task.start or task.ready, since) if task.start else task.ready
         duration = usual if task.start is None else max((task.end or max(until, begin + usual)) - begin, 0)
         runs = task.start is not None and task.start < since

@@ -11,7 +11,7 @@ from shared.domain.autoscale.samples import SampleHistory
 from shared.domain.efficiency.replay.draws import Draws
 from shared.domain.efficiency.replay.estimates import Spread
 from shared.domain.efficiency.scaling.agreement import Evaluator, reproduced
-from shared.domain.efficiency.scaling.plans import seen_pool
+from shared.domain.efficiency.scaling.plans import plan_of, seen_pool
 from shared.domain.efficiency.scaling.pool_replay import ScalingPlan, ScalingTimes, WaitingTask, replayed_pool
 from shared.domain.efficiency.scaling.recorded_pool import (
     NodePoint,
@@ -144,6 +144,21 @@ def test_a_pool_that_no_poll_saw_yet_has_no_nodes_and_no_evaluations() -> None:
     seen = seen_pool(RecordedPool(BEGIN, [], []), BEGIN, BEGIN + MINUTE)
     assert (seen.dedicated, seen.spot, seen.mean_wait) == (0, 0, None)
     assert recorded_evaluations([], {}, []) == []
+
+
+def test_seen_tasks_wait_within_the_range_as_those_of_a_replay_do() -> None:
+    until = BEGIN + 10 * MINUTE
+    tasks = [
+        PoolTask(BEGIN - 5 * MINUTE, BEGIN - MINUTE, BEGIN + MINUTE),  # ran at the begin
+        PoolTask(BEGIN - 5 * MINUTE, BEGIN + 2 * MINUTE),
+        PoolTask(BEGIN + 4 * MINUTE),  # still waits
+        PoolTask(BEGIN + MINUTE, None, BEGIN + 9 * MINUTE),  # ended without a run
+        PoolTask(until),
+    ]
+    pool = RecordedPool(BEGIN - 60 * MINUTE, tasks, _recorded([1]))
+    assert seen_pool(pool, BEGIN, until).mean_wait == (0 + 2 + 6) / 3 * MINUTE
+    replay = replayed_pool(plan_of(pool, BEGIN, until, (), ()), None, Draws("seen"))
+    assert replay.tasks == 3
 
 
 def test_failed_evaluations_change_nothing_and_are_counted() -> None:

@@ -3,13 +3,7 @@
 import { amountText, hoursText } from "../../cost/amounts/texts.ts";
 import { formatSeconds } from "../../format/durations.ts";
 import { formatCount, plural } from "../../format/numbers.ts";
-
-/** The median of replays, and from where to where the figure may be. */
-export interface Spread {
-  expected: number;
-  low: number;
-  high: number;
-}
+import { type Spread, spreadText } from "../../format/spreads.ts";
 
 export interface Scenario {
   nodes: number;
@@ -62,18 +56,14 @@ export function scenarioText({ nodes, slotsPerNode, vmSize, spot }: Scenario): s
   return `${plural(nodes, `${kind}node`)} of ${vmSize}, ${plural(slotsPerNode, "slot")} each`;
 }
 
-/** "25 min, 24 min to 27 min". */
-function spreadText(spread: Spread | null, text: (value: number) => string): string {
-  return spread ? `${text(spread.expected)}, ${text(spread.low)} to ${text(spread.high)}` : "no end";
-}
-
 /** The rows of the table: label, text as it was, and as asked. */
 export function rowsOf(asItWas: Scenario, asked: Scenario, currency: string): [string, string, string][] {
   const money = (value: number) => amountText(value, currency);
+  const endText = (spread: Spread | null, text: (value: number) => string) => (spread ? spreadText(spread, text) : "no end");
   const costText = ({ cost }: Scenario) => (cost ? spreadText(cost, money) : "no price");
   return [
-    ["Duration", spreadText(asItWas.seconds, formatSeconds), spreadText(asked.seconds, formatSeconds)],
-    ["Time of nodes", spreadText(asItWas.nodeSeconds, hoursText), spreadText(asked.nodeSeconds, hoursText)],
+    ["Duration", endText(asItWas.seconds, formatSeconds), endText(asked.seconds, formatSeconds)],
+    ["Time of nodes", endText(asItWas.nodeSeconds, hoursText), endText(asked.nodeSeconds, hoursText)],
     ["Cost", costText(asItWas), costText(asked)],
     ["Wasted of it", amountText(asItWas.waste, currency), amountText(asked.waste, currency)],
   ];

@@ -3,13 +3,7 @@
 import { amountText, hoursText } from "../../cost/amounts/texts.ts";
 import { formatSeconds } from "../../format/durations.ts";
 import { formatCount, plural } from "../../format/numbers.ts";
-
-/** A figure, and from where to where it may be. */
-export interface Spread {
-  expected: number;
-  low: number;
-  high: number;
-}
+import { type Spread, spreadText } from "../../format/spreads.ts";
 
 export interface Targets {
   dedicated: number;
@@ -95,17 +89,12 @@ export function rowsOf(found: FormulaWhatIf, asItWas: Scaling, asked: Scaling): 
   ];
 }
 
-/** "25 h, 24 h to 27 h". */
-function spreadText(spread: Spread, text: (value: number) => string): string {
-  return `${text(spread.expected)}, ${text(spread.low)} to ${text(spread.high)}`;
-}
-
 function costText(cost: number | null, money: (value: number) => string): string {
   return cost === null ? "no price" : money(cost);
 }
 
 function waitText(seconds: number | null): string {
-  return seconds === null ? "no task began" : formatSeconds(seconds);
+  return seconds === null ? "no tasks" : formatSeconds(seconds);
 }
 
 function highestText({ targets }: Scaling): string {
