@@ -79,7 +79,7 @@ class NodeTimes(NamedTuple):
 
 
 def replayed(plan: ReplayPlan, chance: Draws) -> NodeTimes | None:
-    """Returns how a replay ends; None where interruptions keep tasks from ending."""
+    """Returns how a replay ends; None where interruptions keep tasks from ending, or a task needs more slots."""
     return _Replay(plan, chance).run()
 
 
@@ -120,6 +120,7 @@ class _Replay:
         self._placed = 0
         self._end = max((slot.at for slot in plan.free), default=0.0) if plan.bulk.busy else 0.0
         self._held, self._retried, self._lost, self._busy, self._away, self._restarted = plan.bulk
+        self._interruptions: list[float] = []
         self._events: list[_Event] = []
         for slot in plan.free:
             self._plan_event(slot.at, "free", slot.node, task=slot.slots)
@@ -136,6 +137,8 @@ class _Replay:
 
     def run(self) -> NodeTimes | None:
         events, most = self._events, _MAX_RUNS * (len(self._left) + len(self._nodes))
+        if any(task.slots > self._plan.slots for task in self._plan.tasks):
+            return None
         while self._undone and events:
             now = events[0].at
             while events and events[0].at == now:
@@ -253,8 +256,7 @@ class _Replay:
         node.runs.clear()
         node.used = 0
         self._set_free(event.node, 0)
-        self._away += rate.away
-        self._restarted += self._plan.start_up
+        self._interruptions.append(event.at)
         back = event.at + rate.away + self._plan.start_up
         self._plan_event(back, "free", event.node, life=node.life, task=self._plan.slots)
         self._plan_event(back + self._lifetime(rate), "interrupt", event.node)
@@ -262,11 +264,22 @@ class _Replay:
     def _lifetime(self, rate: InterruptionRate) -> float:
         return self._chance.expovariate(rate.per_hour / _HOUR)
 
+    def _missing(self) -> tuple[float, float]:
+        """Returns the times of nodes without a machine, and of their start-ups afterwards, both until the job's end."""
+        away, restarted, plan = self._away, self._restarted, self._plan
+        most = plan.interruptions.away if plan.interruptions else 0
+        for at in self._interruptions:
+            left = self._end - at
+            away += min(most, left)
+            restarted += min(plan.start_up, max(left - most, 0))
+        return away, restarted
+
     def _times(self) -> NodeTimes:
         plan, end, busy = self._plan, self._end, self._busy
         there = sum(max(end - at, 0) for at in plan.arrivals)
         starting = sum(min(plan.start_up, at) for at in plan.arrivals if at < end)
-        away, restarted = min(self._away, there), self._restarted
+        away, restarted = self._missing()
+        away = min(away, there)
         held, retried, lost = (work / plan.slots for work in (self._held, self._retried, self._lost))
         idle_slots = max(busy - held - retried - lost, 0)
         return NodeTimes(

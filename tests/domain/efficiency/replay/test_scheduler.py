@@ -88,3 +88,20 @@ def test_a_sample_ends_as_all_tasks_do(nodes: int, slots: int) -> None:
     assert found.end == pytest.approx(expected.end, rel=0.1 if nodes == 2000 else 0.03)
     assert found.held == pytest.approx(expected.held, rel=0.02)
     assert sum(found[2:]) == pytest.approx(found.nodes, rel=0.01)
+
+
+def test_a_node_that_is_away_at_the_end_is_paid_until_its_interruption() -> None:
+    work = of(*(ReplayTask(0, 10 * MINUTE) for _ in range(8)))
+    long_away = Scenario(4, 1, interruptions=InterruptionRate(0.5, 1, 480 * MINUTE))
+    found = [times(replace(work, start_up=5 * MINUTE), long_away, seed) for seed in range(40)]
+    interrupted = [one for one in found if one.interrupted]
+    assert len(interrupted) > 10
+    for one in found:
+        assert sum(one[2:]) == pytest.approx(one.nodes)
+        assert one.nodes >= 80 * MINUTE
+
+
+def test_a_task_that_no_node_has_slots_for_ends_the_replay() -> None:
+    work = of(ReplayTask(0, MINUTE, slots=2))
+    rough = Scenario(1, 1, interruptions=InterruptionRate(1, 1, MINUTE))
+    assert replay_once(work, rough, Draws(1), resampled=False) is None
