@@ -92,16 +92,15 @@ class PoolEvidence:
 
 
 async def ended_tasks(leaves: LeafReader, report: JobReport, most: int = MAX_TASKS_READ) -> list[Task]:
-    """Returns a job's ended tasks; of a job with more than `most` tasks those of some leaves, at equal distances.
+    """Returns a job's ended tasks; where more than `most` tasks are in their leaves, those of some at equal distances.
 
     Raises CacheConflictError.
     """
-    snapshot = report.job.snapshot
-    every, seen = max(-(-(snapshot.counts.total if snapshot else 0) // most), 1), 0
+    every, seen = max(-(-await _tasks_beside_ended(leaves, report, most) // most), 1), 0
 
     def wanted(counts: TaskCounts, _summary: bytes | None) -> bool:
         nonlocal seen
-        seen += 1
+        seen += counts.completed > 0
         return counts.completed > 0 and seen % every == 1 % every
 
     found = list[Task]()
@@ -109,6 +108,24 @@ async def ended_tasks(leaves: LeafReader, report: JobReport, most: int = MAX_TAS
         async for part in slices:
             states = part.leaf.column("state")
             found += part.leaf.rows([at for at in part.places if states[at] == COMPLETED])
+    return found
+
+
+async def _tasks_beside_ended(leaves: LeafReader, report: JobReport, most: int) -> int:
+    """Returns how many tasks the leaves with ended ones have; of a job with at most `most` tasks, all of it."""
+    counts = report.job.snapshot.counts if report.job.snapshot else TaskCounts()
+    if counts.total <= most or counts.completed == counts.total:
+        return counts.total
+    found = 0
+
+    def counted(each: TaskCounts, _summary: bytes | None) -> bool:
+        nonlocal found
+        found += each.total if each.completed else 0
+        return False
+
+    async with aclosing(leaves.slices(report.account.id, report.job.facts.id, wanted=counted)) as slices:
+        async for _ in slices:
+            pass
     return found
 
 

@@ -27,6 +27,10 @@ from shared.services.queries.queries import Queries
 
 _NO_RUNS = "No task of the job has ended with a run so far, so there is nothing to replay."
 _NO_POOL = "The job's pool isn't stored any more, so its slots and prices aren't known."
+_OTHER_SLOTS = (
+    "Tasks of the job required more slots than a node of its pool has now: it was changed since, so how the job ran"
+    " isn't known."
+)
 _NO_END = "Spot nodes were interrupted so often that some of these runs would hardly ever end."
 _ALONE = "The job has the nodes for itself, from when each took up its first task until its last task has ended."
 _HOUR = 3_600_000  # milliseconds
@@ -131,12 +135,15 @@ class WhatIfQueries:
         Raises NotFoundError, WhatIfError, CacheConflictError, StorageError.
         """
         report = await self._jobs.job(account_id, job_id)
-        pool, tasks = await self._evidence.pool(report), await self._evidence.tasks(report)
+        pool, ended = await self._evidence.pool(report), await self._evidence.tasks(report)
+        tasks = [task for task in ended if task.start]
         if pool is None:
             return WhatIfReport(report, reason=_NO_POOL)
         workload = _workload(report, pool, tasks)
         if workload is None:
             return WhatIfReport(report, pool.prices.currency, reason=_NO_RUNS)
+        if workload.widest > pool.facts.slots_per_node:
+            return WhatIfReport(report, pool.prices.currency, reason=_OTHER_SLOTS)
         sizes = await self._evidence.measured(report)
         begin = from_milliseconds(min(task.creation or task.start for task in tasks))
         basis = _Basis(report, workload, pool, pool.kinds(tasks), begin, None)

@@ -1,6 +1,9 @@
 """What-if answers through the app: replays of a job that the emulator ran, with prices."""
 
+from datetime import datetime, timedelta
+
 import pytest
+from azure.batch import models
 
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
@@ -87,3 +90,57 @@ async def test_costs_follow_the_price_of_the_priority(world: World) -> None:
     larger = (await world.get("accounts/demo/jobs/priced/whatif?vmSize=Standard_D8s_v5")).body["asked"]
     assert (larger["vmSize"], larger["cost"]) == ("standard_d8s_v5", None)
     assert larger["noPrice"] == "The retail prices of this size and region haven't been read yet."
+
+
+async def add_wide_task(world: World, job: str, name: str) -> None:
+    """Adds a task that requires two slots."""
+    await world.batch.create_task(
+        job, models.BatchTaskCreateOptions(id=name, command_line="sleep 600", required_slots=2)
+    )
+
+
+async def test_a_replay_begins_with_the_first_task_that_ran(world: World) -> None:
+    await world.poll()
+    world.advance(4 * 86_400)
+    await add_pool(world.batch, nodes=4, size="standard_d4s_v5", slots=1)
+    await add_job(world.batch, "later")
+    world.advance(600)
+    await add_wide_task(world, "later", "early")
+    world.advance(60)
+    await world.batch.terminate_task("later", "early")
+    world.advance(3600)
+    await add_tasks(world.batch, TASKS, job="later", command="sleep 600", prefix="frame")
+    world.advance(7200)
+    await world.poll()
+    tasks = (await world.get("accounts/demo/jobs/later/tasks?maxpagesize=100")).body["value"]
+    ran = [task for task in tasks if task["startTime"]]
+    assert (len(tasks), len(ran)) == (TASKS + 1, TASKS)
+    answer = (await world.get("accounts/demo/jobs/later/whatif?nodes=8")).body
+    assert answer["begin"] == min(task["creationTime"] for task in ran)
+    end = datetime.fromisoformat(max(task["endTime"] for task in ran))
+    assert abs(datetime.fromisoformat(answer["end"]) - end) < timedelta(seconds=2)
+    assert answer["tasks"] == TASKS
+
+
+async def test_a_job_whose_pool_has_fewer_slots_by_now_is_not_replayed(world: World) -> None:
+    await world.poll()
+    world.advance(5 * 86_400)
+    await add_pool(world.batch, "narrowed", nodes=2, size="standard_d4s_v5", slots=4)
+    await add_job(world.batch, "wide", pool="narrowed")
+    for number in range(4):
+        await add_wide_task(world, "wide", f"frame-{number}")
+    world.advance(7200)
+    await world.poll()
+    await world.batch.begin_delete_pool("narrowed")
+    world.advance(3600)
+    await add_pool(world.batch, "narrowed", nodes=2, size="standard_d4s_v5", slots=1)
+    world.advance(600)
+    await world.poll()
+    for query in ("", "?slots=4"):
+        answer = await world.get(f"accounts/demo/jobs/wide/whatif{query}")
+        assert answer.status == 200, answer.body
+        assert (answer.body["asItWas"], answer.body["asked"]) == (None, None)
+        assert answer.body["reason"] == (
+            "Tasks of the job required more slots than a node of its pool has now: it was changed since, so how the"
+            " job ran isn't known."
+        )

@@ -41,6 +41,20 @@ def test_all_ended_tasks_of_a_small_job_are_read_and_a_part_of_a_large_one(world
     assert max(some) > NAMES[40]
 
 
+def test_ended_tasks_of_a_large_job_that_has_just_begun_are_found(world: World) -> None:
+    job = world.create("Begun", *NAMES)
+    polled_for_a_while(world)
+    for name in NAMES[20:28]:
+        job.change(name, COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta())
+    polled_for_a_while(world)
+    process = world.started()
+    leaves = LeafReader(Queries(process.registry, process.stores), process.cache)
+    assert world.run(ended_tasks(leaves, world.report("Begun"), 20))
+    some = [task.id for task in world.run(ended_tasks(leaves, world.report("Begun"), 6))]
+    assert 0 < len(some) < 8
+    assert set(some) <= set(NAMES[20:28])
+
+
 @pytest.mark.parametrize(
     ("hours", "spot", "expected"),
     [
