@@ -11,7 +11,14 @@ from shared.domain.autoscale.syntax import Formula
 from shared.domain.core.stamps import format_stamp, to_milliseconds
 from shared.domain.efficiency.scaling.agreement import Agreement, Evaluator, reproduced
 from shared.domain.efficiency.scaling.estimates import MAX_STEPS, ScalingEstimate, scaling_estimate
-from shared.domain.efficiency.scaling.plans import SeenPool, as_recorded, plan_of, seen_pool
+from shared.domain.efficiency.scaling.plans import (
+    SeenPool,
+    as_recorded,
+    evaluated_every,
+    plan_of,
+    recorded_before_evaluations,
+    seen_pool,
+)
 from shared.domain.efficiency.scaling.pool_replay import ScalingPlan
 from shared.domain.efficiency.scaling.recorded_pool import UNKNOWN_VARIABLES, recorded_evaluations
 from shared.domain.reports.reports import PoolReport
@@ -152,12 +159,12 @@ def _unknown_samples(formula: Formula) -> str | None:
 def _replayed(base: PoolWhatIfReport, own: _Own, asked: Formula | None, plan: ScalingPlan) -> PoolWhatIfReport:
     evidence = base.evidence
     seed, start_ups = f"{evidence.facts.key}/{plan.since}", evidence.start_ups
-    first = plan if own.formula else as_recorded(plan, evidence.record)
-    as_it_was = scaling_estimate(first, own.formula, start_ups, seed=seed)
+    recorded = recorded_before_evaluations if own.formula else as_recorded
+    as_it_was = scaling_estimate(recorded(plan, evidence.record), own.formula, start_ups, seed=seed)
     found = as_it_was
     formula = asked or own.formula
     if formula and (asked or base.interval != own.interval):
-        found = scaling_estimate(_evaluated_every(plan, base.interval), formula, start_ups, seed=seed)
+        found = scaling_estimate(evaluated_every(plan, base.interval // _MILLISECOND), formula, start_ups, seed=seed)
     misfit = abs(as_it_was.nodes.expected / base.seen.nodes - 1) if base.seen.nodes else 0.0
     return replace(
         base,
@@ -166,12 +173,6 @@ def _replayed(base: PoolWhatIfReport, own: _Own, asked: Formula | None, plan: Sc
         asked=found.widened(misfit),
         assumptions=scaling_notes(evidence, plan, misfit, own.problem),
     )
-
-
-def _evaluated_every(plan: ScalingPlan, interval: timedelta) -> ScalingPlan:
-    """Returns a plan with evaluations at an interval, the first one when the first of the pool's own was."""
-    begin = plan.evaluations[0] if plan.evaluations else plan.since
-    return replace(plan, evaluations=range(begin, plan.until, interval // _MILLISECOND))
 
 
 def _agreement(evidence: PoolEvidence, own: _Own) -> Agreement | None:

@@ -30,7 +30,10 @@ def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: float, prob
     if evidence.has_dependencies:
         found.append("Tasks of jobs with dependencies are ready when they began: how long each waited isn't known.")
     if evidence.changed and evidence.changed > evidence.since:
-        found.append(f"The formula changed at {format_stamp(evidence.changed)}; targets are compared since then.")
+        found.append(
+            f"The formula changed at {format_stamp(evidence.changed)}: until then the replay as it was follows the"
+            " recorded targets, and since then targets are compared."
+        )
     if problem:
         found.append(f"The pool's own formula isn't replayed, and its targets are followed. {problem}")
     if evidence.unseen:

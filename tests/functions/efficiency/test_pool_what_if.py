@@ -1,7 +1,7 @@
 """What-if answers on a pool's formula through the app: the recorded targets, and replays with other formulas."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -121,3 +121,23 @@ async def test_a_pool_that_polls_saw_too_little_of_is_not_replayed(world: World)
     assert re.fullmatch(r"No poll saw the pool for [23]\.\d of these 4\.\d hours: take .* polled\.", answer["reason"])
     again = (await world.get(f"{path}?to={quote(until)}")).body
     assert (again["reason"], again["asItWas"] is None) == (None, False)
+
+
+async def test_another_formula_counts_from_the_begin_where_the_own_one_changed_meanwhile(world: World) -> None:
+    path = await scaled(world, "changed", 6, "$TargetDedicatedNodes = 2;", minutes=60)
+    later = models.BatchPoolEnableAutoScaleOptions(
+        auto_scale_formula="$TargetDedicatedNodes = 1;", auto_scale_evaluation_interval=INTERVAL
+    )
+    await world.batch.enable_pool_auto_scale("changed", later)
+    for _ in range(30):
+        world.advance(120)
+        await world.poll()
+    answer = await asked(world, path, "$TargetDedicatedNodes = 5;")
+    begin, end = (datetime.fromisoformat(answer[name]) for name in ("from", "to"))
+    hour = timedelta(hours=1)
+    assert end - begin > 2 * hour
+    (five,) = [one for one in answer["asked"]["targets"] if one["dedicated"] == 5]
+    assert datetime.fromisoformat(five["time"]) - begin < 2 * INTERVAL
+    was = [one["dedicated"] for one in answer["asItWas"]["targets"]]
+    assert was[-2:] == [2, 1]
+    assert answer["asItWas"]["nodeSeconds"]["expected"] == pytest.approx(answer["seen"]["nodeSeconds"], rel=0.2)

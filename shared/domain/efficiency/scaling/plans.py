@@ -67,9 +67,26 @@ def plan_of(
 
 def as_recorded(plan: ScalingPlan, pool: RecordedPool) -> ScalingPlan:
     """Returns the plan of a pool that follows the targets that it had."""
+    return replace(plan, evaluations=(), history=SampleHistory(), steps=_changes(plan, pool))
+
+
+def recorded_before_evaluations(plan: ScalingPlan, pool: RecordedPool) -> ScalingPlan:
+    """Returns the plan of a pool that follows the targets that it had until the first evaluation of its formula."""
+    first = plan.evaluations[0] if plan.evaluations else plan.until
+    return replace(plan, steps=[(at, targets) for at, targets in _changes(plan, pool) if at < first])
+
+
+def evaluated_every(plan: ScalingPlan, interval: int) -> ScalingPlan:
+    """Returns the plan with evaluations at an interval in milliseconds from its begin on, in step with its first."""
+    first = plan.evaluations[0] if plan.evaluations else plan.since
+    begin = plan.since + (first - plan.since) % interval
+    return replace(plan, evaluations=range(begin, plan.until, interval))
+
+
+def _changes(plan: ScalingPlan, pool: RecordedPool) -> list[tuple[int, Targets]]:
+    """Returns the changes of the recorded targets since the plan's begin."""
     seen = [(point.at, point.targets) for point in pool.nodes if point.targets and point.at >= plan.since]
-    changes = [later for earlier, later in pairwise([(plan.since, plan.targets), *seen]) if earlier[1] != later[1]]
-    return replace(plan, evaluations=(), history=SampleHistory(), steps=changes)
+    return [later for earlier, later in pairwise([(plan.since, plan.targets), *seen]) if earlier[1] != later[1]]
 
 
 def varied(plan: ScalingPlan, start_ups: Sequence[int], chance: Draws) -> ScalingPlan:

@@ -36,9 +36,10 @@ class WaitingTask(NamedTuple):
 class ScalingPlan:
     """What a replay begins with at `since`, and what happens until `until`, in milliseconds since 1970.
 
-    `targets` are those at the begin, as are `nodes`. Evaluations are at `evaluations`; without a formula, `steps` are
-    targets by their times. `start_ups` are durations from the allocation of nodes until they are ready, `gap` is the
-    time from the end of a run to the next one's start. `history` has the samples from before `since`.
+    `targets` are those at the begin, as are `nodes`. Evaluations are at `evaluations`; `steps` are targets by their
+    times, which the pool gets without a formula, or before its first evaluation. `start_ups` are durations from the
+    allocation of nodes until they are ready, `gap` is the time from the end of a run to the next one's start. `history`
+    has the samples from before `since`.
     """
 
     since: int
