@@ -132,7 +132,7 @@ class EfficiencyEvidence:
 
     def _smaller(self, is_fit: Callable[[NodeOffer], bool]) -> str | None:
         node, need, tasks = self.offer.node, self.need, self.offer.tasks
-        if node.room is None or need is None or self.context.kills:
+        if node.room is None or need is None or self.context.kills or self.is_memory_near_limit:
             return None
         whole = Room(need.cores * tasks, need.memory * tasks / NODE_MEMORY_FOR_TASKS)
         return self.nearest(

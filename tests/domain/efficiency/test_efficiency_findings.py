@@ -205,7 +205,7 @@ def test_memory_near_the_limit_names_a_size_with_more_memory() -> None:
 @pytest.mark.parametrize(("memory", "fewer"), [(4.5, 3), (7.2, 2), (7.5, 1), (14.5, 1)])
 def test_memory_near_the_limit_advises_as_many_tasks_as_a_node_has_memory_for(memory: float, fewer: int) -> None:
     found = only(evidence([run(at, cores=0.9, memory=memory) for at in range(40)], slots=4))
-    assert f"Let a node run {fewer} of these tasks instead of 4" in found.advice
+    assert f"Let a node run at most {fewer} of these tasks instead of 4" in found.advice
 
 
 def test_where_a_node_has_memory_for_none_of_its_tasks_a_larger_size_is_advised() -> None:
@@ -220,7 +220,7 @@ def test_a_size_with_more_memory_has_a_local_disk_if_nodes_have_one() -> None:
     assert only(evidence(near, size="standard_d4ds_v5")).evidence["sufficientSize"] == "standard_e4ds_v5"
 
 
-@pytest.mark.parametrize(("tasks", "fewer"), [(1, "more memory for each vCPU"), (4, "run 3 of these tasks")])
+@pytest.mark.parametrize(("tasks", "fewer"), [(1, "more memory for each vCPU"), (4, "run at most 3 of these tasks")])
 def test_memory_near_the_limit_advises_fewer_tasks_or_another_size(tasks: int, fewer: str) -> None:
     found = only(evidence(some(cores=3.8 / tasks, memory=15.9 / tasks), slots=tasks))
     assert found.rule == "memoryNearLimit"

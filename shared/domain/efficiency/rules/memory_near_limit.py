@@ -41,8 +41,8 @@ def _advice(e: EfficiencyEvidence, size: str | None) -> str:
     larger = f" A node of {size} has enough memory for as many of these tasks." if size else ""
     if fewer:
         return (
-            f"Let a node run {fewer} of these tasks instead of {tasks}: raise requiredSlots of the tasks, or lower"
-            f" taskSlotsPerNode of a new pool.{larger}"
+            f"Let a node run at most {fewer} of these tasks instead of {tasks}: raise requiredSlots of the tasks, or"
+            f" lower taskSlotsPerNode of a new pool.{larger}"
         )
     alone = "only one of these tasks runs on a node as it is" if tasks == 1 else "a node hasn't enough for one of them"
     return f"Take a VM size with more memory for each vCPU; {alone}.{larger}"

@@ -12,7 +12,8 @@ def slots_too_many(e: EfficiencyEvidence) -> Finding | None:
 
     It is also named where several tasks share a node, and each uses a quarter more cores than its slots offer: where
     all slots are taken, they can't. Where cores aren't busy, slots that share them are no waste: tasks wait for
-    something else. Nothing is said where no fewer tasks are advised than a node runs now.
+    something else. Nothing is said where no fewer tasks are advised than a node runs now. Where memory is short, tasks
+    are advised that a node has memory for.
     """
     cores, offered, node = e.enough("cores"), e.offer.cores, e.offer.node.cores
     if cores is None or not offered or not node:
@@ -22,6 +23,8 @@ def slots_too_many(e: EfficiencyEvidence) -> Finding | None:
     if not is_shared and (tasks == 1 or busy < MIN_ABOVE_OFFER * offered):
         return None
     fewer = node if is_shared else max(int(node / busy), 1)
+    if e.is_memory_near_limit or e.context.kills:
+        fewer = min(fewer, e.fewer_tasks or fewer)
     if fewer >= tasks:
         return None
     slots = fewer * e.offer.required
