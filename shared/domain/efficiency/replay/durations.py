@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from shared.domain.efficiency.offers import SlotOffer
 from shared.domain.efficiency.texts import number_text
+from shared.domain.findings.thresholds import MIN_SATURATED
 
 CPU_BOUND = 0.8
 """From this share of their slots' vCPUs on, tasks run faster on more of them."""
@@ -19,17 +20,20 @@ class Stretch(NamedTuple):
 def stretch_of(cores: float | None, was: SlotOffer, will: SlotOffer) -> Stretch:
     """Returns how runs stretch between two offers; `cores` are those busy in a run on average, None if not measured.
 
-    On another VM size, tasks that kept their slots' vCPUs busy take longer or less in proportion to these. Else runs
-    take longer where they keep more vCPUs busy than their node has.
+    On another VM size, tasks that kept their slots' vCPUs busy take longer or less in proportion to these. So do tasks
+    that shared a vCPU with others and get more of it, up to a whole one: whether they can use more isn't known. Else
+    runs take longer where they keep more vCPUs busy than their node has.
     """
     before, after = was.node.cores, will.node.cores
     if cores is None:
         return Stretch(1.0, "A run takes as long as it did: its use of CPUs wasn't measured.")
     if not before or not after or not was.cores or not will.cores:
         return Stretch(1.0, "A run takes as long as it did: the vCPUs of its node aren't known.")
-    if was.node.vm_size != will.node.vm_size and cores >= CPU_BOUND * was.cores:
-        factor = was.cores / will.cores
-        text = f"Runs kept {cores:.2g} of their {was.cores:.2g} vCPUs busy, so with {will.cores:.2g} they take"
+    usable = min(will.cores, 1.0) if was.cores < 1 else will.cores
+    is_bound = cores >= CPU_BOUND * was.cores and was.node.vm_size != will.node.vm_size
+    if is_bound or (cores >= MIN_SATURATED * was.cores and was.cores < usable <= 1):
+        factor = was.cores / usable
+        text = f"Runs kept {cores:.2g} of their {was.cores:.2g} vCPUs busy, so with {usable:.2g} they take"
         return Stretch(factor, f"{text} {factor:.2f} times as long.")
     needed, had = cores * will.tasks, max(cores * was.tasks / before, 1.0)
     factor = max(needed / after, 1.0) / had

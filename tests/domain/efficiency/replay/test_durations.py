@@ -43,6 +43,25 @@ def test_runs_that_lacked_vcpus_before_stretch_only_by_what_they_lack_more() -> 
     assert stretch_of(0.6, offer("standard_d4s_v5", 8), offer("standard_d4s_v5", 8)).factor == 1.0
 
 
+@pytest.mark.parametrize(
+    ("cores", "size", "slots", "factor"),
+    [
+        (0.5, "standard_d4s_v5", 4, 0.5),
+        (0.5, "standard_d4s_v5", 6, 0.75),
+        (0.5, "standard_d4s_v5", 1, 0.5),
+        (0.5, "standard_d8s_v5", 4, 0.5),
+        (0.42, "standard_d4s_v5", 4, 1.0),
+        (0.5, "standard_d4s_v5", 16, 2.0),
+    ],
+)
+def test_runs_that_shared_vcpus_take_less_time_with_whole_ones(
+    cores: float, size: str, slots: int, factor: float
+) -> None:
+    found = stretch_of(cores, offer("standard_d4s_v5", 8), offer(size, slots))
+    assert found.factor == pytest.approx(factor)
+    assert found.assumption.endswith(".")
+
+
 def test_memory_that_may_be_lacking_is_named() -> None:
     assert lacking_memory(4.0 * GIB, offer("standard_d4s_v5", 4)) is None
     assert lacking_memory(None, offer("standard_d4s_v5", 4)) is None
