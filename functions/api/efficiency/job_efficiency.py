@@ -187,7 +187,7 @@ def _answer(found: EfficiencyReport) -> EfficiencyAnswer:
         required_slots=found.required,
         currency=found.currency,
         cost=None if found.cost is None else rounded(found.cost),
-        used_shares=used_shares_answer(found.shares, enough=found.is_enough(found.runs)),
+        used_shares=UsedSharesAnswer.of(found.efficiency),
         task_limit=_task_limit(found.task_limit) if found.task_limit else None,
         groups=list(_groups(found)),
         findings=list(map(_finding, found.findings)),

@@ -1,6 +1,6 @@
 """What measured runs used of what their slots offer, in sums that add up over jobs and days."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from shared.domain.efficiency.offers import SlotOffer
@@ -71,6 +71,21 @@ def used_shares(sizes: Mapping[str, TaskGroup], offers: Mapping[str, SlotOffer])
                 )
             )
     return found
+
+
+def job_efficiency(
+    sizes: Mapping[str, TaskGroup], offers: Mapping[str, SlotOffer], as_of: int, is_enough: Callable[[int], bool]
+) -> JobEfficiency:
+    """Returns the numbers of a job until `as_of`: shares of each resource that enough runs have a known use of."""
+    found = used_shares(sizes, offers)
+    known = [(sizes[size].figures, offer) for size, offer in offers.items() if size in sizes]
+    runs = {
+        "cpu": sum(figures["cores"].count for figures, offer in known if "cores" in figures and offer.cores),
+        "memory": sum(figures["memory"].count for figures, offer in known if "memory" in figures and offer.memory),
+        "gpu": sum(figures["duration"].count for figures, offer in known if "duration" in figures and offer.gpus),
+    }
+    cpu, memory, gpu = (getattr(found, name).share if is_enough(number) else None for name, number in runs.items())
+    return JobEfficiency(found.runs, as_of, cpu, memory, gpu)
 
 
 def _share(group: TaskGroup, figure: Figure, known: Figure, offered: float, *, unit: int = 1) -> UsedShare:

@@ -82,7 +82,7 @@ class EfficiencyDigests:
         try:
             report = await self.queries.job(account.id, id_of(changed.key))
             made = await self.efficiency.of_share(report, prices)
-            await self._save(account, report.job.facts, _of_job(made))
+            await self._save(account, report.job.facts, made.efficiency)
         except NotFoundError:  # a task wrote the record, or the job is long deleted
             found.done.append(changed)
             return
@@ -96,11 +96,6 @@ class EfficiencyDigests:
         job = await self.jobs.load(account.key, facts.id)
         if job and job.facts.creation_time == facts.creation_time and job.efficiency != made:
             await self.records.save(account.key, replace(job, efficiency=made))
-
-
-def _of_job(found: EfficiencyReport) -> JobEfficiency:
-    as_of = to_milliseconds(found.as_of) // 1000 if found.as_of else 0
-    return found.shares.of_job(as_of, enough=found.is_enough(found.runs))
 
 
 def _by_day(found: EfficiencyReport) -> Mapping[int, JobUse]:

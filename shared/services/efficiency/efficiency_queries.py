@@ -19,8 +19,9 @@ from shared.domain.efficiency.findings import efficiency_findings
 from shared.domain.efficiency.job_context import JobContext, TaskLimit
 from shared.domain.efficiency.offers import SlotOffer, advised_nodes, node_offer
 from shared.domain.efficiency.task_groups import Figure, TaskGroup, TaskGroups, by_vm_size
-from shared.domain.efficiency.used_shares import UsedShares, used_shares
+from shared.domain.efficiency.used_shares import job_efficiency
 from shared.domain.findings.finding import Finding
+from shared.domain.jobs.job_efficiency import JobEfficiency
 from shared.domain.pools.cores import vcpus_in_pool
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.prices.pool_prices import hourly_prices
@@ -77,9 +78,10 @@ class EfficiencyReport:
     task_limit: TaskLimit | None = None
 
     @property
-    def shares(self) -> UsedShares:
-        """What all runs used of what their slots offered."""
-        return used_shares(by_vm_size(self.groups), self.offers)
+    def efficiency(self) -> JobEfficiency:
+        """What all runs used of what their slots offered, as far as enough of them are known."""
+        as_of = to_milliseconds(self.as_of) // 1000 if self.as_of else 0
+        return job_efficiency(by_vm_size(self.groups), self.offers, as_of, self.is_enough)
 
     @property
     def runs(self) -> int:

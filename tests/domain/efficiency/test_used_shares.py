@@ -5,7 +5,7 @@ import orjson
 from shared.domain.efficiency.day_use import MAX_JOBS, Advice, DayUse, JobUse, latest_advice
 from shared.domain.efficiency.offers import GIB, SlotOffer, node_offer
 from shared.domain.efficiency.task_groups import GroupKey, TaskGroup, plain_groups
-from shared.domain.efficiency.used_shares import UsedShare, UsedShares, used_shares
+from shared.domain.efficiency.used_shares import UsedShare, UsedShares, job_efficiency, used_shares
 from shared.domain.jobs.job_efficiency import JobEfficiency
 from tests.domain.efficiency.measured_jobs import HOUR, run
 
@@ -56,6 +56,14 @@ def test_of_too_few_runs_only_their_number_is_kept() -> None:
     assert found.of_job(5, enough=False) == JobEfficiency(7, 5)
     assert found.of_job(5, enough=True) == JobEfficiency(7, 5, 0.25, 0.5, None)
     assert JobEfficiency.of_plain(found.of_job(5, enough=True).plain()) == JobEfficiency(7, 5, 0.25, 0.5, None)
+
+
+def test_a_resource_that_few_of_many_runs_measured_has_no_share() -> None:
+    some = [run(at)._replace(memory_peak=None) for at in range(30)]
+    whole = job_efficiency({SIZE: TaskGroup.of([*some, run(30)])}, {SIZE: OFFER}, 5, lambda runs: runs >= 20)
+    assert whole == JobEfficiency(31, 5, 0.5, None, None)
+    sizes = {SIZE: TaskGroup.of([run(0)]), "unknown": TaskGroup.of(some)}
+    assert job_efficiency(sizes, {SIZE: OFFER}, 5, lambda runs: runs >= 20) == JobEfficiency(31, 5)
 
 
 def test_a_day_changes_only_where_a_job_does_and_survives_storage() -> None:
