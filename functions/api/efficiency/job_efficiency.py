@@ -60,12 +60,13 @@ class FigureAnswer(Answer):
 
     `duration` is that of runs, `cores` those busy on average, `memory` and `gpuMemory` the peaks, `diskRate` what was
     read and written on average, `threads` the most at a sample, `gpus` those busy on average. `offered` is what the
-    slots of a task offer of it, null where that isn't known.
+    slots of a task offer of it, null where that isn't known. `enough` says whether the count is enough to judge from.
     """
 
     name: Figure
     unit: Unit
     count: int
+    enough: bool
     mean: float
     p50: float
     p95: float
@@ -131,6 +132,7 @@ class EfficiencyLine(Answer):
     highest: float
     highest_task: str
     offered: float | None
+    enough: bool
 
 
 class EfficiencyAnswer(Answer):
@@ -223,16 +225,21 @@ def _groups(found: EfficiencyReport) -> Iterator[TaskGroupAnswer]:
             vm_size=key.vm_size or None,
             runs=group.runs,
             enough=found.is_enough(group.runs),
-            figures=[_figure(name, group.figures[name], offer) for name in FIGURES if name in group.figures],
+            figures=[
+                _figure(name, group.figures[name], offer, enough=found.is_enough(group.figures[name].count))
+                for name in FIGURES
+                if name in group.figures
+            ],
         )
 
 
-def _figure(name: Figure, values: Distribution, offer: SlotOffer | None) -> FigureAnswer:
+def _figure(name: Figure, values: Distribution, offer: SlotOffer | None, *, enough: bool) -> FigureAnswer:
     unit, divisor = _UNITS[name]
     return FigureAnswer(
         name=name,
         unit=unit,
         count=values.count,
+        enough=enough,
         mean=round(values.mean / divisor, 3),
         p50=round(values.quantile(50) / divisor, 3),
         p95=round(values.quantile(95) / divisor, 3),

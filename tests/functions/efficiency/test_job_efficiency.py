@@ -22,7 +22,7 @@ async def test_a_wasteful_job_has_a_finding_with_its_figures(world: World, conta
     assert (group["prefix"], group["vmSize"], group["runs"]) == ("frame-", "standard_d4s_v5", TASKS)
     memory = next(figure for figure in group["figures"] if figure["name"] == "memory")
     assert memory == {
-        "name": "memory", "unit": "B", "count": TASKS, "mean": 2 * GIB, "p50": 2 * GIB, "p95": 2 * GIB,
+        "name": "memory", "unit": "B", "count": TASKS, "enough": True, "mean": 2 * GIB, "p50": 2 * GIB, "p95": 2 * GIB,
         "lowest": {"value": 2 * GIB, "task": "frame-00000"}, "highest": {"value": 2 * GIB, "task": "frame-00000"},
         "offered": 16 * GIB,
     }  # fmt: skip
@@ -42,7 +42,18 @@ async def test_a_sound_job_has_none(world: World, container: ContainerClient) ->
     assert table[0].startswith(
         "prefix,result,exitCode,vmSize,figure,unit,count,mean,p50,p95,lowest,lowestTask,highest,highestTask"
     )
-    assert "frame-,,,standard_d4s_v5,cores,cores,24,3.9,3.9,3.9,3.9,frame-00000,3.9,frame-00000,4.0" in table
+    assert "frame-,,,standard_d4s_v5,cores,cores,24,3.9,3.9,3.9,3.9,frame-00000,3.9,frame-00000,4.0,true" in table
+
+
+async def test_figures_of_too_few_runs_are_marked_in_the_table(world: World, container: ContainerClient) -> None:
+    tasks = await staged(world, "few", 5)
+    await written(world, container, "few", tasks[:3], cores=3.9, memory=12.0)
+    answer = (await world.get("accounts/demo/jobs/few/efficiency")).body
+    assert {figure["enough"] for group in answer["groups"] for figure in group["figures"]} == {False}
+    assert answer["usedShares"] == {"cpu": None, "memory": None, "gpu": None}
+    table = (await world.get("accounts/demo/jobs/few/efficiency?format=csv")).body.splitlines()
+    assert table[0].endswith(",offered,enough")
+    assert all(line.endswith(",false") for line in table[1:])
 
 
 async def test_runs_can_be_grouped_by_exit(world: World, container: ContainerClient) -> None:
