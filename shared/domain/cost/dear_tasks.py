@@ -46,6 +46,18 @@ class _Rate(NamedTuple):
     rank: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A run by its rank; of equal ranks, that of the last id is the least."""
+
+    rank: int
+    run: Run
+    rate: _Rate
+
+    def __lt__(self, other: "_Candidate") -> bool:
+        return (self.rank, other.run.task) < (other.rank, self.run.task)
+
+
 @dataclass(slots=True)
 class DearestTasks:
     """The dearest of the runs that `take` was given.
@@ -58,7 +70,7 @@ class DearestTasks:
     kinds: Mapping[str, NodeKinds]
     prices: PriceTable
     known: int
-    _best: list[tuple[int, str, Run, _Rate]] = field(default_factory=list)
+    _best: list[_Candidate] = field(default_factory=list)
     _rates: dict[tuple[str, bool, int], _Rate | None] = field(default_factory=dict)
 
     @classmethod
@@ -80,13 +92,13 @@ class DearestTasks:
                 continue
             rank = span * run.slots * rate.rank
             if len(self._best) < MOST:
-                heapq.heappush(self._best, (rank, run.task, run, rate))
-            elif rank > self._best[0][0]:
-                heapq.heapreplace(self._best, (rank, run.task, run, rate))
+                heapq.heappush(self._best, _Candidate(rank, run, rate))
+            elif rank >= self._best[0].rank:
+                heapq.heappushpop(self._best, _Candidate(rank, run, rate))
 
     def tasks(self) -> Sequence[DearTask]:
         """Returns the dearest tasks, dearest first."""
-        found = [self._task(run, rate) for _, _, run, rate in self._best]
+        found = [self._task(one.run, one.rate) for one in self._best]
         return sorted(found, key=lambda one: (-one.amount, one.task))
 
     def _rate(self, run: Run) -> _Rate | None:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,3 +77,12 @@ def test_of_any_number_of_runs_the_dearest_are_kept(runs: list[tuple[int, int, b
     every = sorted((Decimal(4 if own else 1) * time * slots for time, slots, own in runs), reverse=True)
     hours = Decimal(40 * _HOUR)
     assert [round(one.amount, 12) for one in found.tasks()] == [round(one / hours, 12) for one in every[:MOST]]
+
+
+@pytest.mark.parametrize("first", [0, MOST])
+def test_of_tasks_that_cost_the_same_those_of_the_first_ids_are_kept(first: int) -> None:
+    found = _search()
+    alike = [Run(_START, f"t{at:02}", _START + _HOUR, SUCCESS, 1, ("P", "n_d")) for at in range(MOST + 2)]
+    dear = Run(_START, "z", _START + 2 * _HOUR, SUCCESS, 1, ("P", "n_d"))
+    found.take([*alike[first:], *alike[:first], dear])
+    assert [one.task for one in found.tasks()] == ["z", *(f"t{at:02}" for at in range(MOST - 1))]
