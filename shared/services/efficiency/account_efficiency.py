@@ -136,7 +136,8 @@ class AccountEfficiencyQueries:
         for day in wanted.days:
             usage, used = stored.get(day, UsageDay(day, 0)), use.get(day, DayUse())
             _add_day(groups, tally, PricedDay(usage, prices), used, grouping=grouping, wanted=wanted)
-        waste = waste_of([PricedDay(stored[day], prices) for day in sorted(stored)], pools, today)
+        priced = [PricedDay(stored[day], prices) for day in sorted(stored)]
+        waste = waste_of(priced, pools, today) if "hours" in parts else []
         return AccountEfficiencyReport(
             account,
             wanted,

@@ -83,9 +83,7 @@ class SavingsTally:
 
 
 def waste_of(days: Sequence[PricedDay], pools: Mapping[str, Pool], today: int) -> list[Waste]:
-    """Returns what was wasted in a range, nothing of one that is too long; without samples of pools."""
-    if len(days) > MAX_SAVINGS_OF_WASTE:
-        return []
+    """Returns what was wasted on days with hours; without samples of pools."""
     evidence = waste_evidence(days, pools, today, MAX_SAVINGS_OF_WASTE)
     return waste_found(evidence) if evidence else []
 

@@ -82,6 +82,8 @@ async def test_groups_have_their_shares_and_waste_and_the_most_rewarding_changes
     assert spot["amount"] == spot["ownAmount"] < spot["heldAmount"]
     left = 1 - spot["ownAmount"] / spot["heldAmount"]  # the job's tasks held some of the same time
     assert saving["amount"] == pytest.approx(left * saving["ownAmount"], abs=2e-6)
+    longer = await _answer(world, **{"from": stamp(world.emulator.clock.now - 100 * _DAY)})  # with few stored days
+    assert {one["pool"] for one in longer["savings"]} == {None}
     cost = (await world.get(f"accounts/demo/cost?from={answer['from']}&groupBy=job")).body
     amounts = {group["name"]: group["cost"]["amount"] for group in cost["value"]}
     assert groups["wasteful-"]["amount"] == pytest.approx(amounts["wasteful-7"], abs=2e-6)
