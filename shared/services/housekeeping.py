@@ -56,26 +56,29 @@ class HousekeepingService:
     settings: Settings
 
     async def run(self) -> None:
-        """Cleans up every account, and reads quotas and prices. Raises StorageError at the end if something failed."""
+        """Cleans up every account, and reads quotas and prices.
+
+        Raises StorageError or CacheConflictError at the end if something failed.
+        """
         now, time = await self.clock.now(), asyncio.get_running_loop().time
-        failed: StorageError | None = None
+        failed: StorageError | CacheConflictError | None = None
         for account in self.accounts:
             try:
                 await self.usage.refresh(account, now)  # before the ledgers and jobs from which it is made are deleted
                 await self.efficiency.refresh(account, now)
                 await self._clean_account(account, now)
-            except StorageError as error:
+            except (StorageError, CacheConflictError) as error:
                 failed = error
         until = time() + _ROLLING.total_seconds()
         for account in self.accounts:
             try:
                 await self._roll_up(account, now, lambda: time() < until)
-            except StorageError as error:
+            except (StorageError, CacheConflictError) as error:
                 failed = error
         for reader in (self.quotas, self.prices):
             try:
                 await reader.refresh(now)
-            except StorageError as error:
+            except (StorageError, CacheConflictError) as error:
                 failed = error
         if failed:
             raise failed

@@ -1,13 +1,15 @@
 """Housekeeping deletes expired rows and keeps needed ones; after a death the next run finishes the work."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from shared.domain.jobs.jobs import Job
 from shared.domain.leaves.task_lists import TaskList
-from shared.errors import NotFoundError
+from shared.errors import CacheConflictError, NotFoundError
+from shared.services.prices.price_reader import PriceReader
+from shared.stores.jobs import deleted_job_counters
 from tests.services.fakes.memory_tables import Fault, ProcessDiedError
 from tests.services.fakes.truth import TrueJob
 from tests.services.worlds.spoiling import spoil
@@ -136,6 +138,21 @@ def test_a_job_whose_name_begins_like_that_of_a_forgotten_one_stays(world: World
     world.wait(31 * 24 * HOUR)
     clean_up(world)
     assert list(world.cached("Render-2")) == ["a"]
+
+
+def test_a_conflict_over_an_account_keeps_prices_from_being_read_no_more_than_other_failures(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list[datetime]()
+
+    async def refresh(_: PriceReader, now: datetime) -> None:
+        read.append(now)
+
+    monkeypatch.setattr(PriceReader, "refresh", refresh)
+    monkeypatch.setattr(deleted_job_counters, "_TRIES", 0)  # others are always faster
+    with pytest.raises(CacheConflictError):
+        clean_up(world)
+    assert len(read) == 1
 
 
 def test_finished_polls_on_demand_are_kept_for_a_week(world: World) -> None:
