@@ -62,8 +62,9 @@ def usage_range(since: datetime | None, until: datetime | None, step: timedelta 
     hours = _HOUR if step is None else step
     if hours < _HOUR or hours % _HOUR:
         raise HistoryRangeError("step must be whole hours, like PT1H or P1D.", target="step")
-    first = max(first, first_kept(at) // HOUR)
-    return UsageRange(first, max(min(last, today + _DAY_HOURS), first), hours // _HOUR)
+    end = today + _DAY_HOURS
+    first = min(max(first, first_kept(at) // HOUR), end)
+    return UsageRange(first, max(min(last, end), first), hours // _HOUR)
 
 
 def usage_steps(wanted: UsageRange, hours: UsageHours) -> list[UsageStep]:
