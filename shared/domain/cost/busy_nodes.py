@@ -121,12 +121,16 @@ class TaskUsageByHour:
     `ended` are slot milliseconds of runs that ended within it, in hours before it that were settled while they ran.
     """
 
-    def __init__(self, hours: range, known: int, has_one_slot: Callable[[str], bool]) -> None:
-        """`known` is the time up to which running tasks are known to have run, in milliseconds since 1970."""
+    def __init__(self, hours: range, known: int, has_one_slot: Callable[[str], bool], *, now: int) -> None:
+        """`known` is the time up to which running tasks are known to have run, in milliseconds since 1970.
+
+        `now` is that of the roll-up: it is later where the hours are those of a past day.
+        """
         self.hours = {hour: TaskUsage(Window(hour * HOUR, (hour + 1) * HOUR, known), has_one_slot) for hour in hours}
         self.ended: Counter[EndedRun] = Counter()
         self._range = hours
         self._known = known
+        self._since_hour = now % HOUR
 
     def take(self, job: str, runs: Iterable[Run]) -> None:
         """Adds the latest runs of tasks of a job, given by its key, to the hours in which they were."""
@@ -143,7 +147,7 @@ class TaskUsageByHour:
 
     def _add_ended(self, holder: SlotHolder, run: Run, end: int, instances: int) -> None:
         """Adds the hours that were settled before a run ended: an hour after their end, at the minute of this one."""
-        first, settled = max(run.start // HOUR, self._range.start - MAX_HOURS), (end - self._known % HOUR) // HOUR - 1
+        first, settled = max(run.start // HOUR, self._range.start - MAX_HOURS), (end - self._since_hour) // HOUR - 1
         for hour in range(first, min(settled, self._range.start)):
             time = min(end, (hour + 1) * HOUR) - max(run.start, hour * HOUR)
             self.ended[EndedRun(end // HOUR, hour, holder)] += time * run.slots * instances

@@ -213,7 +213,7 @@ class UsageRollups:
         The first `settled` hours of the day are settled from now on.
         """
         hours = range(before.day * HOURS + before.settled, (before.day + 1) * HOURS)
-        usage = TaskUsageByHour(hours, known, lambda pool: reader.slots_of(pool) == 1)
+        usage = TaskUsageByHour(hours, known, lambda pool: reader.slots_of(pool) == 1, now=reader.now)
         await reader.read(usage, jobs, hours)
         return day_tasks(usage, {one.key: one.kinds() for one in pools}, settled=settled)
 

@@ -43,7 +43,7 @@ _RUNS = st.lists(
 
 def _tasks(runs: list[tuple[str, Run]], first: int, settled: int, known: int) -> DayTasks:
     hours = range(_DAY * HOURS + first, (_DAY + 1) * HOURS)
-    usage = TaskUsageByHour(hours, known, lambda _: False)
+    usage = TaskUsageByHour(hours, known, lambda _: False, now=known)
     for job, run in runs:
         if run.start < known:
             usage.take(job, [run if run.end and run.end <= known else run._replace(end=None)])

@@ -164,7 +164,7 @@ class CostMachine(RuleBasedStateMachine):
         before, as_of = self.day, min(one.as_of for one in self.pools.values())
         settled = settled_hours(before, as_of)
         hours = range(_TODAY * HOURS + before.settled, (_TODAY + 1) * HOURS)
-        usage = TaskUsageByHour(hours, min(self.at, _START + DAY), lambda pool: _SLOTS.get(pool) == 1)
+        usage = TaskUsageByHour(hours, min(self.at, _START + DAY), lambda pool: _SLOTS.get(pool) == 1, now=self.at)
         for (job, name), events in self._all_events().items():
             for run, outcome, _ in attempts(events, self.tasks[job].get(name), self.at - 300_000):
                 usage.add(job, run, outcome, instances_of(events))

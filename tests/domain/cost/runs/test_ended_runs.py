@@ -42,7 +42,8 @@ def ledger(nodes: int, until: int) -> UsageHours:
 def rolled_up(day: UsageDay, runs: Sequence[Run], now: int, nodes: int) -> tuple[UsageDay, dict[EndedTime, int]]:
     """Returns a day as housekeeping makes it at a time, when runs that end later still run."""
     settled, known = settled_hours(day, now), min(now, (day.day + 1) * DAY)
-    usage = TaskUsageByHour(range(day.day * HOURS + day.settled, (day.day + 1) * HOURS), known, lambda _: False)
+    left = range(day.day * HOURS + day.settled, (day.day + 1) * HOURS)
+    usage = TaskUsageByHour(left, known, lambda _: False, now=now)
     seen = [one if one.end and one.end <= now else one._replace(end=None) for one in runs if one.start < now]
     usage.take("job", seen)
     tasks = day_tasks(usage, {"p": NodeKinds({}, frozenset({_KIND}))}, settled=settled)
@@ -90,6 +91,13 @@ def test_runs_that_go_on_beside_it_are_still_running() -> None:
     day = hourly(runs, nodes=4, until=20)
     held = by_outcome(day)
     assert held == {"failed": 9.75, "running": pytest.approx(19.2833 - 0.5, abs=1e-3), "succeeded": 5.5}
+
+
+@pytest.mark.parametrize("minute", [0, 17, 59])
+@pytest.mark.parametrize("end", [21.1, 21.9, 22.1, 22.9, 23.1, 23.9])
+def test_a_run_that_ends_late_in_a_day_takes_nothing_from_one_that_goes_on_beside_it(end: float, minute: int) -> None:
+    day = hourly([run(15, end, FAILURE), run(15, 30, SUCCESS, "m_d")], nodes=2, until=29, minute=minute)
+    assert by_outcome(day) == {"failed": pytest.approx(end - 15), "running": 9}
 
 
 def test_the_day_before_gets_the_outcome_of_runs_that_ended_after_midnight() -> None:
