@@ -34,7 +34,7 @@ from shared.domain.jobs.jobs import Job
 from shared.domain.pools.pools import Pool
 from shared.domain.prices.price_settings import PriceSettings
 from shared.domain.usage.usage_ledger import UsageHours
-from shared.errors import CacheConflictError
+from shared.errors import CacheConflictError, StorageError
 from shared.log import logger
 from shared.services.cost.day_labels import DayLabels
 from shared.services.cost.long_runs import LongRuns
@@ -111,7 +111,10 @@ class UsageRollups:
         self._settings = settings
 
     async def refresh(self, account: Account, now: datetime) -> None:
-        """Makes today's usage of an account, and that of earlier days that aren't final. Raises StorageError."""
+        """Makes today's usage of an account, and that of earlier days that aren't final.
+
+        Raises StorageError, after the other days where one can't be written, as with too many jobs for a row.
+        """
         today = to_milliseconds(now) // DAY
         days = range(today - _OPEN_DAYS + 1, today + 1)
         stored = await self._stores.usage_days.load(account.key, days, ("hours", "jobs"))
@@ -128,13 +131,20 @@ class UsageRollups:
         nodes = {one.key: one.known() for one in pools}
         reader = TaskUsageReader(self._leaves, account, events, facts, nodes, to_milliseconds(now), long_runs)
         known, tags = [one.pool for one in pools if one.pool], await self._labels.tags(account)
-        ended = dict[EndedTime, int]()
+        ended, failed = dict[EndedTime, int](), list[StorageError]()
         for before in open_days:
             made, of_day = await self._made(reader, before, pools, list(jobs.values()), to_milliseconds(now))
-            with suppress(CacheConflictError):  # another host made it
+            try:
                 await self._stores.usage_days.save(account.key, self._labels.labelled(made, known, jobs, tags))
-                ended |= {one: units for one, units in of_day.items() if one.hour // HOURS != before.day}
+            except CacheConflictError:  # another host made it
+                continue
+            except StorageError as error:
+                failed.append(error)
+                continue
+            ended |= {one: units for one, units in of_day.items() if one.hour // HOURS != before.day}
         await self._end_runs(account, ended)
+        if failed:
+            raise failed[0]
         await self._store_dated(pools)
 
     async def _end_runs(self, account: Account, ended: Mapping[EndedTime, int]) -> None:

@@ -13,6 +13,7 @@ from shared.clock import SharedClock
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.cost.runs.run_events import RunEvents
 from shared.domain.cost.runs.task_attempts import attempts
+from shared.domain.cost.usage_days import UsageDay
 from shared.domain.events.batch_events import IDENTITY_BYTES, BatchEvent
 from shared.domain.jobs.jobs import Job, JobFacts
 from shared.domain.jobs.snapshots import JobSnapshot
@@ -21,6 +22,7 @@ from shared.domain.leaves.run_ends import RunEnds
 from shared.domain.nodes.nodes import Node
 from shared.domain.tasks.tasks import COMPLETED, RUNNING, SUCCESS, Task, TaskCounts
 from shared.domain.usage.usage_ledger import DeletedPool, UsageHours, UsageLedger
+from shared.errors import StorageError
 from shared.services.accounts.registry import Registry
 from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.queries.queries import Queries
@@ -32,6 +34,7 @@ from shared.stores.jobs.task_cache import Directory
 from shared.stores.pools.nodes import StoredNodes, planned
 from shared.stores.stores import Stores
 from shared.stores.tables.rows import write_units
+from shared.stores.usage_days import UsageDayStore
 from tests.services.fakes.memory_tables import Connection, MemoryTables, Storage
 from tests.services.worlds.process import ACCOUNT, NO_PRICES
 
@@ -125,6 +128,22 @@ async def test_others_on_the_event_loop_go_on_between_few_events_and_between_few
         await world.rollups.refresh(ACCOUNT, _NOW)
     assert done.total() >= 2 * _TASKS
     assert max(done.values()) <= _FEW
+
+
+async def test_a_day_that_cannot_be_written_keeps_no_other_day_from_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, today, save = _World(), _ms(_NOW) // 86_400_000, UsageDayStore.save
+
+    async def saved(store: UsageDayStore, account_key: str, day: UsageDay) -> None:
+        if day.day == today - 1:
+            raise StorageError("Table Storage refused to write usage.")
+        await save(store, account_key, day)
+
+    await world.fill()
+    monkeypatch.setattr(UsageDayStore, "save", saved)
+    with pytest.raises(StorageError, match="refused"):
+        await world.rollups.refresh(ACCOUNT, _NOW)
+    stored = await world.stores.usage_days.load(ACCOUNT.key, range(today - 3, today + 1))
+    assert list(stored) == [today - 3, today - 2, today]
 
 
 async def test_the_time_of_a_pools_nodes_is_summed_once_for_all_open_days(monkeypatch: pytest.MonkeyPatch) -> None:
