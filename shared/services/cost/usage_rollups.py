@@ -120,8 +120,9 @@ class UsageRollups:
         stored = await self._stores.usage_days.load(account.key, days, ("hours", "jobs"))
         pools, jobs = await self._pools(account), await self._stores.jobs.load_all(account.key)
         wanted = [stored.get(day, UsageDay(day, 0)) for day in days]
-        open_days = [day for day in wanted if not day.is_final and (day.day == today or _was_watched(pools, day.day))]
-        first = min(day.day * HOURS + day.settled for day in open_days)
+        known_days = {day for day in days if (_is_known(pools, day) if day == today else _was_watched(pools, day))}
+        open_days = [day for day in wanted if not day.is_final and day.day in known_days]
+        first = min((day.day * HOURS + day.settled for day in open_days), default=to_milliseconds(now) // HOUR)
         events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
         pools = [await _dated(one, events) for one in pools]
         open_days += [day for day in wanted if day.is_final and any(one.is_redated(day.day) for one in pools)]
@@ -248,6 +249,12 @@ def _redated(day: UsageDay, pool: _PoolNodes, slots_per_node: int) -> UsageDay:
     if pool.undated is None:
         return day
     return with_redated(day, pool.key, (pool.undated.hours, pool.hours), pool.known_since, slots_per_node)
+
+
+def _is_known(pools: Sequence[_PoolNodes], day: int) -> bool:
+    """Returns whether polls looked at nodes since a day began, if there are pools with nodes at all."""
+    seen = [one.as_of for one in pools if one.pool and one.as_of]
+    return not seen or max(seen) > day * DAY
 
 
 def _was_watched(pools: Sequence[_PoolNodes], day: int) -> bool:

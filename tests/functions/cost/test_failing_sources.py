@@ -198,3 +198,25 @@ async def test_another_currency_has_its_own_prices_for_the_same_time_and_is_neve
     assert (again["currency"], again["cost"], again["value"]) == ("USD", dollars["cost"], dollars["value"])
     assert (await world.get("accounts/demo/budgets")).body["value"][0]["state"] == "within"
     await world.delete("accounts/demo/budgets/dollars")
+
+
+async def test_days_on_which_monitoring_is_off_have_unknown_costs_until_polls_go_on(world: World) -> None:
+    await _stage(world, "unwatched")
+    await world.app.fire("housekeeping")
+    await world.put("accounts/demo/monitoring", b'{"enabled": false}')
+    for _ in range(2):
+        world.advance(86_400)
+        await world.app.fire("tick")
+        await world.app.fire("housekeeping")
+    today = _today(world)[:10]
+    summary = (await world.get("accounts/demo/cost/summary")).body
+    assert (summary["today"], summary["yesterday"]) == (None, None)
+    assert today in summary["missingDays"]
+
+    await world.put("accounts/demo/monitoring", b'{"enabled": true}')
+    await _minutes(world, 2)
+    await world.app.fire("housekeeping")
+    answer = (await world.get("accounts/demo/cost")).body
+    steps = {step["from"][:10]: step["cost"] for step in answer["steps"]}
+    assert steps[today]["uncertainAmount"] > 0
+    assert not {*answer["missingDays"]} & {*list(steps)[-2:]}
