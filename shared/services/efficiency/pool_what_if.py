@@ -72,7 +72,7 @@ class PoolWhatIfQueries:
 
         Raises NotFoundError, WhatIfError, HistoryRangeError, CacheConflictError, StorageError.
         """
-        if wanted.interval and not MIN_INTERVAL <= wanted.interval <= MAX_INTERVAL:
+        if wanted.interval is not None and not MIN_INTERVAL <= wanted.interval <= MAX_INTERVAL:
             raise WhatIfError("An evaluation interval is a time from PT5M to P7D.", target="interval")
         asked = _parsed(wanted.formula) if wanted.formula is not None else None
         report = await self._evidence.report(account_id, pool_id)

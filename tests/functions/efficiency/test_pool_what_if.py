@@ -83,6 +83,7 @@ async def test_what_cannot_be_replayed_is_refused_with_a_sentence(world: World) 
     for query, target, sentence in (
         ("formula=x%20%3D", "formula", "Line 1, column 4: a value is expected instead of the end."),
         ("interval=PT1M", "interval", "An evaluation interval is a time from PT5M to P7D."),
+        ("interval=PT0S", "interval", "An evaluation interval is a time from PT5M to P7D."),
         ("from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z", "to", "The range ends before it begins"),
     ):
         answer = await world.get(f"{path}?{query}")
