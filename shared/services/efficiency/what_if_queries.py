@@ -11,7 +11,7 @@ from shared.domain.core.stamps import from_milliseconds
 from shared.domain.cost.usage_days import NodeKind
 from shared.domain.efficiency.offers import SlotOffer, node_offer
 from shared.domain.efficiency.replay.durations import lacking_gpus, lacking_memory, stretch_of
-from shared.domain.efficiency.replay.estimates import Estimate, estimate_of
+from shared.domain.efficiency.replay.estimates import MAX_INTERRUPTIONS, Estimate, estimate_of, expected_interruptions
 from shared.domain.efficiency.replay.interruption_rates import rate_among
 from shared.domain.efficiency.replay.plans import Scenario
 from shared.domain.efficiency.replay.seen_runs import workload_of
@@ -32,6 +32,10 @@ _OTHER_SLOTS = (
     " isn't known."
 )
 _NO_END = "Spot nodes were interrupted so often that some of these runs would hardly ever end."
+_TOO_OFTEN = (
+    f"Spot nodes would be interrupted more than {MAX_INTERRUPTIONS:,} times while the job runs, more often than is"
+    " replayed: ask for fewer nodes."
+)
 _ALONE = "The job has the nodes for itself, from when each took up its first task until its last task has ended."
 _HOUR = 3_600_000  # milliseconds
 
@@ -51,7 +55,7 @@ class ScenarioReport:
     """A replay on `nodes` with `slots` each; `spot` is None on nodes of both kinds.
 
     `hourly` is the price of a node's hour, None where it isn't known, as `no_price` says. `estimate` is None where the
-    replay doesn't end.
+    replay doesn't end, or has too many interruptions, as `no_end` says.
     """
 
     nodes: int
@@ -61,6 +65,7 @@ class ScenarioReport:
     estimate: Estimate | None
     hourly: Decimal | None
     no_price: str | None
+    no_end: str | None = None
 
     def cost(self, node_time: float) -> Decimal | None:
         """Returns what milliseconds of nodes cost."""
@@ -190,7 +195,7 @@ def _answer(basis: _Basis, wanted: WhatIf) -> WhatIfReport:
         as_it_was=before,
         asked=replace(asked, estimate=asked.estimate and asked.estimate.widened(misfit)),
         assumptions=notes,
-        reason=None if asked.estimate and before.estimate else _NO_END,
+        reason=asked.no_end or before.no_end,
     )
 
 
@@ -211,14 +216,17 @@ def _scenario(basis: _Basis, wanted: WhatIf, factor: float) -> ScenarioReport:
     scenario = Scenario(nodes, slots, factor, interruptions)
     seed = f"{basis.report.job.key}/{nodes}/{slots}/{vm_size}/{spot}"
     price = pool.hourly(kinds, basis.begin)
+    estimate = estimate_of(basis.workload, scenario, seed=seed)
+    is_too_often = expected_interruptions(basis.workload, scenario) > MAX_INTERRUPTIONS
     return ScenarioReport(
         nodes=nodes,
         slots=slots,
         vm_size=vm_size.lower() if vm_size else basis.vm_size,
         spot=spot,
-        estimate=estimate_of(basis.workload, scenario, seed=seed),
+        estimate=estimate,
         hourly=price if isinstance(price, Decimal) else None,
         no_price=None if isinstance(price, Decimal) else NO_PRICE[price],
+        no_end=None if estimate else _TOO_OFTEN if is_too_often else _NO_END,
     )
 
 

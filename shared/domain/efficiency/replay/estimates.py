@@ -14,9 +14,12 @@ from shared.domain.efficiency.replay.plans import Scenario, replay_once
 from shared.domain.efficiency.replay.scheduler import NodeTimes
 from shared.domain.efficiency.replay.workloads import Workload
 
-_RUNS_OF_TASKS = 32_000  # in all replays of a scenario
+MAX_INTERRUPTIONS = 20_000
+"""The most interruptions of spot nodes, as far as they can be expected, of a replay."""
+_STEPS = 32_000  # in all replays of a scenario: tasks, nodes and interruptions
 _REPLAYS = (5, 25)  # of each kind
 _MIN_MARGIN = 0.01  # of the median
+_HOUR = 3_600_000  # milliseconds
 
 
 class Spread(NamedTuple):
@@ -47,9 +50,12 @@ class Estimate:
 
 
 def estimate_of(workload: Workload, scenario: Scenario, *, seed: str) -> Estimate | None:
-    """Returns the estimate of a scenario; None where interruptions keep tasks from ending."""
+    """Returns the estimate of a scenario; None where interruptions keep tasks from ending, or there are too many."""
+    if expected_interruptions(workload, scenario) > MAX_INTERRUPTIONS:
+        return None
     least, most = _REPLAYS
-    number = min(max(_RUNS_OF_TASKS // (2 * len(workload.tasks)), least), most)
+    steps = len(workload.tasks) + scenario.nodes + expected_interruptions(workload, scenario)
+    number = round(min(max(_STEPS // (2 * steps), least), most))
     as_seen, varied = list[NodeTimes](), list[NodeTimes]()
     for resampled, found in ((False, as_seen), (True, varied)):
         for each in range(number):
@@ -60,6 +66,14 @@ def estimate_of(workload: Workload, scenario: Scenario, *, seed: str) -> Estimat
     as_seen.sort(key=lambda one: one.end)
     end, nodes = (_spread(as_seen, varied, figure) for figure in (_end, _nodes))
     return Estimate(end, nodes, as_seen[len(as_seen) // 2], 2 * number).widened(_MIN_MARGIN)
+
+
+def expected_interruptions(workload: Workload, scenario: Scenario) -> float:
+    """Returns how often spot nodes are interrupted in a replay that takes as long as the job did."""
+    if scenario.interruptions is None:
+        return 0.0
+    hours = workload.end / _HOUR * len(workload.tasks) / workload.total
+    return scenario.interruptions.per_hour * scenario.nodes * hours
 
 
 def _end(one: NodeTimes) -> float:

@@ -3,6 +3,7 @@
 from shared.domain.efficiency.replay.estimates import estimate_of
 from shared.domain.efficiency.replay.plans import Scenario
 from shared.domain.efficiency.replay.seen_runs import MAX_TASKS, workload_of
+from shared.domain.efficiency.replay.workloads import InterruptionRate, ReplayTask, Workload
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, SUCCESS, Task
 
 BEGIN = 1_700_000_000_000
@@ -104,3 +105,14 @@ def test_wide_tasks_that_started_later_keep_their_place() -> None:
     found = workload_of(runs, total=10, slots=4)
     assert found
     assert [one.slots for one in found.tasks] == [2, 1] * 5
+
+
+def test_many_interruptions_of_idle_nodes_take_fewer_replays_or_none() -> None:
+    week = 7 * 24 * 3600 * SECOND
+    tasks = [ReplayTask(at * week // 20, 60 * SECOND) for at in range(20)]
+    work = Workload(tasks, len(tasks), 4, week, (0,))
+    replays = {}
+    for nodes in (4, 100, 1000, 5000):
+        found = estimate_of(work, Scenario(nodes, 1, interruptions=InterruptionRate(0.05, 1, 1000)), seed="1")
+        replays[nodes] = found and found.replays
+    assert replays == {4: 50, 100: 32, 1000: 10, 5000: None}
