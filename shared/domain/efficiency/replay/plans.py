@@ -13,6 +13,7 @@ from shared.domain.efficiency.replay.scheduler import Bulk, FreeSlots, NodeTimes
 from shared.domain.efficiency.replay.workloads import InterruptionRate, ReplayTask, Workload
 
 _MIN_PART = 4  # nodes
+_MAX_PARTS = 10_000  # of nodes' slots: those of larger parts become free together
 _HOUR = 3_600_000  # milliseconds
 
 
@@ -103,12 +104,14 @@ def _after_bulk(plan: ReplayPlan, weight: float, chance: Draws) -> ReplayPlan:
         level += own * loss / (ready * fitting * usual)
     held = sum(weight * task.duration * task.slots for task in plan.tasks)
     struck = work / (fitting * usual) * rate.per_hour / _HOUR
-    free = list[FreeSlots]()
+    free, sizes = list[FreeSlots](), _parts(fitting, max(_MAX_PARTS // len(arrivals), 1))
     for node, at in enumerate(arrivals):
-        parts = [usual] * fitting if fitting * usual <= plan.slots else []
+        parts = [size * usual for size in sizes] if fitting * usual <= plan.slots else []
         rest = plan.slots - sum(parts)
         first = max(level, at)
-        free += [FreeSlots(first + (chance.random() * mean if at < level else 0), node, part) for part in parts]
+        for part in parts:  # at `level` a run of the bulk is over by half on average
+            shift = (chance.random() - 0.5) * mean if at < level else 0
+            free.append(FreeSlots(max(first + shift, at), node, part))
         if rest:
             free.append(FreeSlots(first, node, rest))
     return ReplayPlan(
@@ -130,3 +133,9 @@ def _after_bulk(plan: ReplayPlan, weight: float, chance: Draws) -> ReplayPlan:
             struck * plan.start_up,
         ),
     )
+
+
+def _parts(number: int, most: int) -> list[int]:
+    """Returns a number as at most so many numbers that are nearly equal; ones if it isn't larger."""
+    parts = min(number, most)
+    return [(at + 1) * number // parts - at * number // parts for at in range(parts)]

@@ -1,6 +1,7 @@
 """The scheduler model: figures that follow from a few tasks by hand."""
 
 from dataclasses import replace
+from time import process_time
 
 import pytest
 
@@ -105,3 +106,16 @@ def test_a_task_that_no_node_has_slots_for_ends_the_replay() -> None:
     work = of(ReplayTask(0, MINUTE, slots=2))
     rough = Scenario(1, 1, interruptions=InterruptionRate(1, 1, MINUTE))
     assert replay_once(work, rough, Draws(1), resampled=False) is None
+
+
+def test_a_sample_on_very_many_slots_ends_as_all_tasks_do_at_little_expense() -> None:
+    draws = Draws(7)
+    durations = [draws.randint(MINUTE, 5 * MINUTE) for _ in range(200)]
+    whole = Workload([ReplayTask(0, one) for one in durations] * 500, 100_000, 20, 0, (0,))
+    part = Workload(whole.tasks[:1000], 1_000_000, 20, 0, (0,))
+    expected, found = (times(each, Scenario(60, 200)) for each in (whole, replace(part, total=100_000)))
+    assert found.end == pytest.approx(expected.end, rel=0.02)
+    assert found.held == pytest.approx(expected.held, rel=0.02)
+    before = process_time()
+    times(part, Scenario(900, 256))
+    assert process_time() - before < 0.5
