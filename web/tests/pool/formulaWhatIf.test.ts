@@ -32,6 +32,11 @@ test("a query has the formula without comments and indentation, and the interval
   assert.equal(queryOf("a = 1; // one\n  /* two\n */ b = 2", "15"), "?formula=a+%3D+1%3B%0Ab+%3D+2&interval=PT15M");
 });
 
+test("a formula that is too long stays too long, so that no part of it is replayed", () => {
+  const formula = new URLSearchParams(queryOf("a=1;".repeat(2000), "")).get("formula");
+  assert.equal(formula?.length, 4001);
+});
+
 test("rows have what was seen and both replays, also without a price or an evaluation", () => {
   const rows = rowsOf(FOUND, SCALING, { ...SCALING, evaluations: 9, failed: 2 });
   assert.deepEqual(rows[1], ["Cost", "no price", "no price", "no price"]);

@@ -51,7 +51,7 @@ const MAX_FORMULA = 4000;
 export function queryOf(formula: string, minutes: string): string {
   const query = new URLSearchParams();
   const text = withoutComments(formula);
-  if (text) query.set("formula", text.slice(0, MAX_FORMULA));
+  if (text) query.set("formula", text.slice(0, MAX_FORMULA + 1)); // one more than is allowed is refused, not replayed
   if (minutes.trim()) query.set("interval", `PT${Number(minutes)}M`);
   return query.size ? `?${query}` : "";
 }
