@@ -24,6 +24,7 @@ from shared.stores.stores import Stores
 
 _LOG = logger(__name__)
 _INTERVAL = timedelta(hours=23)  # the timer that runs it has an hour
+_HOUR = 3_600_000  # milliseconds
 _BUDGET, _MOST = timedelta(minutes=1), timedelta(minutes=2)  # to begin with a size, to end with it
 
 
@@ -51,7 +52,7 @@ class PriceReader:
         due = [one for one in (self._history(stored, place) for place in wanted) if _is_due(one, now)]
         if not due:
             return
-        reason = await self._read(sorted(due, key=lambda one: (one.as_of is not None, one.as_of or now)), now)
+        reason = await self._read(_in_turn(due, now), now)
         if reason:
             _LOG.warning("Retail prices can't be read: %s", reason)
         with suppress(CacheConflictError):  # another host read them, too
@@ -99,6 +100,16 @@ class PriceReader:
         chosen = {meter: chosen_item(rows, size, region, meter, currency=currency, now=now) for meter in METERS}
         with suppress(CacheConflictError):  # another host read it, too
             await self._prices.save(currency, history.after(chosen, now))
+
+
+def _in_turn(due: Sequence[PriceHistory], now: datetime) -> Sequence[PriceHistory]:
+    """Returns sizes from another one on each hour, so that one whose requests fail for good holds up others only once.
+
+    Before that they are in the order of their last reading, new ones first.
+    """
+    ordered = sorted(due, key=lambda one: (one.as_of is not None, one.as_of or now))
+    first = to_milliseconds(now) // _HOUR % len(ordered)
+    return [*ordered[first:], *ordered[:first]]
 
 
 def _is_due(history: PriceHistory, now: datetime) -> bool:

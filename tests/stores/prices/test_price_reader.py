@@ -129,6 +129,23 @@ async def test_a_size_whose_answer_is_no_page_holds_up_no_other(reading: Reading
     assert "answers 400" in await reading.problem()
 
 
+@pytest.mark.parametrize("known", [False, True])
+async def test_a_size_whose_requests_always_fail_holds_up_others_for_an_hour_at_most(
+    reading: Reading, *, known: bool
+) -> None:
+    await reading.add_pool("standard_a1_v2")
+    if known:
+        reading.server.replies = [page(*USUAL)]
+        await reading.run(NOW - 2 * DAY)
+    failed, listed = status(500), page(row(0.3), *BESIDE)
+    reading.server.replies = [lambda request: (failed if "A1_v2" in request.query["$filter"] else listed)(request)]
+    for hours in range(2):
+        await reading.run(NOW + hours * HOUR)
+    stored = (await reading.stores.prices.load("USD")).histories[PLACE]
+    assert stored.as_of in {NOW, NOW + HOUR}
+    assert "answers 500" in await reading.problem()
+
+
 async def test_sizes_without_a_price_have_a_reason_and_negative_prices_are_none(reading: Reading) -> None:
     for rows, reason in (
         ((row(-1),), "noPositivePrice"),
