@@ -118,9 +118,10 @@ class UsageRollups:
         today = to_milliseconds(now) // DAY
         days = range(today - _OPEN_DAYS + 1, today + 1)
         stored = await self._stores.usage_days.load(account.key, days, ("hours", "jobs"))
-        pools, jobs = await self._pools(account), await self._stores.jobs.load_all(account.key)
+        (pools, listed), jobs = await self._pools(account), await self._stores.jobs.load_all(account.key)
         wanted = [stored.get(day, UsageDay(day, 0)) for day in days]
-        known_days = {day for day in days if (_is_known(pools, day) if day == today else _was_watched(pools, day))}
+        known_days = {day for day in days if _was_watched(pools, day)}
+        known_days |= {today} if _is_known(pools, listed, today) else set()
         open_days = [day for day in wanted if not day.is_final and day.day in known_days]
         first = min((day.day * HOURS + day.settled for day in open_days), default=to_milliseconds(now) // HOUR)
         events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
@@ -159,14 +160,15 @@ class UsageRollups:
                 with suppress(CacheConflictError):  # another host writes it: then their time stays that of running ones
                     await self._stores.usage_days.save(account.key, with_ended(stored[day], ended))
 
-    async def _pools(self, account: Account) -> list[_PoolNodes]:
-        """Returns the pools with rows of nodes."""
-        known = (await self._stores.pools.load_known(account.key)).resources
-        found = []
+    async def _pools(self, account: Account) -> tuple[list[_PoolNodes], int]:
+        """Returns the pools with rows of nodes, and when pools were listed last: 0 where that failed."""
+        known, found = await self._stores.pools.load_known(account.key), list[_PoolNodes]()
         for key in sorted(await self._stores.nodes.pool_keys(account.key)):
             with suppress(CacheConflictError):  # it is being written all the time: the next run finds it
-                found.append(_PoolNodes(key, known.get(key), await self._stores.nodes.read(account.key, key)))
-        return found
+                pool, stored = known.resources.get(key), await self._stores.nodes.read(account.key, key)
+                found.append(_PoolNodes(key, pool, stored))
+        listed = known.last.as_of if known.last else None
+        return found, to_milliseconds(listed) if listed else 0
 
     async def _store_dated(self, pools: Sequence[_PoolNodes]) -> None:
         """Stores the ledgers that events dated: after the days, so that a run that dies before is made up for."""
@@ -251,10 +253,9 @@ def _redated(day: UsageDay, pool: _PoolNodes, slots_per_node: int) -> UsageDay:
     return with_redated(day, pool.key, (pool.undated.hours, pool.hours), pool.known_since, slots_per_node)
 
 
-def _is_known(pools: Sequence[_PoolNodes], day: int) -> bool:
-    """Returns whether polls looked at nodes since a day began, if there are pools with nodes at all."""
-    seen = [one.as_of for one in pools if one.pool and one.as_of]
-    return not seen or max(seen) > day * DAY
+def _is_known(pools: Sequence[_PoolNodes], listed: int, day: int) -> bool:
+    """Returns whether polls looked at any pool's nodes since a day began, or found no pool with nodes then."""
+    return max((one.as_of for one in pools if one.pool), default=listed) > day * DAY
 
 
 def _was_watched(pools: Sequence[_PoolNodes], day: int) -> bool:

@@ -20,6 +20,7 @@ from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.leaves.run_ends import RunEnds
 from shared.domain.nodes.nodes import Node
+from shared.domain.polling.pool_rounds import PoolRound
 from shared.domain.tasks.tasks import COMPLETED, RUNNING, SUCCESS, Task, TaskCounts
 from shared.domain.usage.usage_ledger import DeletedPool, UsageHours, UsageLedger
 from shared.errors import StorageError
@@ -144,6 +145,16 @@ async def test_a_day_that_cannot_be_written_keeps_no_other_day_from_being_made(m
         await world.rollups.refresh(ACCOUNT, _NOW)
     stored = await world.stores.usage_days.load(ACCOUNT.key, range(today - 3, today + 1))
     assert list(stored) == [today - 3, today - 2, today]
+
+
+@pytest.mark.parametrize("listed", [None, _NOW - timedelta(days=1), _NOW])
+async def test_a_day_without_pools_is_stored_only_where_a_list_of_pools_shows_that(listed: datetime | None) -> None:
+    world, today = _World(), _ms(_NOW) // 86_400_000
+    if listed:
+        await world.stores.pools.save_round(ACCOUNT.key, PoolRound(listed, listed), {})
+    await world.rollups.refresh(ACCOUNT, _NOW)
+    stored = await world.stores.usage_days.load(ACCOUNT.key, range(today - 3, today + 1))
+    assert list(stored) == ([today] if listed == _NOW else [])
 
 
 async def test_the_time_of_a_pools_nodes_is_summed_once_for_all_open_days(monkeypatch: pytest.MonkeyPatch) -> None:
