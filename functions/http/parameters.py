@@ -25,6 +25,7 @@ PageSize = Annotated[int, Meta(ge=1, le=1000, description="Entries a page, 1 to 
 Format = Annotated[Literal["json", "csv"], Meta(description="csv: a table, with the next page in the header Link.")]
 Time = Annotated[datetime, Meta(tz=True, extra_json_schema={"format": "date-time"})]
 _MAX_BODY = 1024 * 1024
+_MAX_REPEATED = 100  # characters of a wrong value
 _WHOLE = re.compile(r"-?[0-9]+")
 _FORMATS = {
     "date-time": "a time with its zone, like 2026-01-31T12:00:00Z",
@@ -125,6 +126,7 @@ def read_body[B](request: func.HttpRequest, kind: type[B]) -> B:
 
 def _bad_value(request: func.HttpRequest, kind: type[Any], target: str) -> BadRequestError:
     given = request.params.get(target, "")
+    given = given if len(given) <= _MAX_REPEATED else f"{given[:_MAX_REPEATED]}…"
     return BadRequestError(
         f"The query parameter '{target}' can't be '{given}'; it is {_wanted(kind, target)}.", target=target
     )

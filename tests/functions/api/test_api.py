@@ -133,6 +133,7 @@ def check_as_of(path: str, first: Answer, again: Answer) -> None:
         ("accounts/demo/jobs?maxpagesize=1e3", 400, "maxpagesize", "can't be '1e3'"),
         ("accounts/demo/jobs/nope/tasks?exitCode=1.0", 400, "exitCode", "a whole number"),
         ("accounts/demo/jobs?maxpagesize=lots", 400, "maxpagesize", "can't be 'lots'"),
+        (f"accounts/demo/jobs?maxpagesize={'lots' * 500}", 400, "maxpagesize", f"can't be '{'lots' * 25}…'; it is"),
         ("accounts/demo/jobs?state=sleeping", 400, "state", "active"),
         ("accounts/demo/jobs?state=null", 400, "state", "active"),
         ("accounts/demo/jobs/nope/tasks?exitCode=null", 400, "exitCode", "a whole number"),
