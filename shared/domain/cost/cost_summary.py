@@ -51,8 +51,13 @@ def cost_summary(amounts: Mapping[date, Decimal], today: date) -> CostSummary:
 
 
 def _forecast(amounts: Mapping[date, Decimal], month: Decimal, today: date) -> CostForecast | None:
-    """Today counts as the other days left, as it isn't over: its costs so far are a lower bound."""
-    full = [amounts[day] for day in sorted(amounts) if today - timedelta(days=_BASIS) <= day < today]
+    """Today counts as the other days left, as it isn't over: its costs so far are a lower bound.
+
+    A day after one without known costs may not have been watched from its begin on, so it isn't full.
+    """
+    first = today - timedelta(days=_BASIS)
+    days = [day for day in sorted(amounts) if first <= day < today]
+    full = [amounts[day] for day in days if day == first or day - timedelta(days=1) in amounts]
     if len(full) < _MIN_BASIS:
         return None
     so_far, left = amounts.get(today, _NOTHING), _days_left(today)

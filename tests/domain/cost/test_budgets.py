@@ -56,7 +56,7 @@ def test_a_budget_is_exceeded_on_the_day_whose_costs_pass_it(amount: str, status
 
 
 def test_a_day_dearer_than_usual_may_be_the_one_that_will_not_come() -> None:
-    found = budget_state(_budget("100"), _spent("1", "1", "1", "90"), "USD", _TODAY)
+    found = budget_state(_budget("101"), _spent("1", "1", "1", "1", "90"), "USD", _TODAY)
     assert (found.status, found.exceeded_on) == ("willExceed", date(2026, 6, 28))
 
 

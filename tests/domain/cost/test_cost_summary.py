@@ -25,14 +25,23 @@ def test_a_month_ends_with_the_mean_cheapest_and_dearest_of_the_last_seven_full_
 
 
 def test_a_day_that_already_cost_more_than_usual_counts_as_it_is() -> None:
-    forecast = cost_summary(_days("1", "1", "1", "10"), _TODAY).forecast
+    forecast = cost_summary(_days("1", "1", "1", "1", "10"), _TODAY).forecast
     assert forecast is not None
-    assert forecast.amount == forecast.low == forecast.high == Decimal(3 + 10 + 2)
+    assert forecast.amount == forecast.low == forecast.high == Decimal(4 + 10 + 2)
 
 
-@pytest.mark.parametrize("amounts", [(), ("5",), ("1", "2", "3")])
+@pytest.mark.parametrize("amounts", [(), ("5",), ("1", "2", "3"), ("1", "2", "3", "4")])
 def test_two_full_days_are_too_few_for_a_forecast(amounts: tuple[str, ...]) -> None:
     assert cost_summary(_days(*amounts), _TODAY).forecast is None
+
+
+def test_a_day_after_one_without_known_costs_may_have_been_watched_in_part_and_is_no_basis() -> None:
+    amounts = _days("0.1", "3", "3", "3", "3", "1")
+    forecast = cost_summary(amounts, _TODAY).forecast
+    assert forecast is not None
+    assert (forecast.daily, forecast.days, forecast.low) == (Decimal(3), 4, forecast.high)
+    del amounts[_TODAY - timedelta(days=2)]
+    assert cost_summary(amounts, _TODAY).forecast is None
 
 
 def test_days_of_the_month_before_are_a_basis_and_no_cost_of_this_month() -> None:
@@ -49,7 +58,7 @@ def test_unknown_days_are_unknown_and_not_nothing() -> None:
     found = cost_summary({_TODAY - timedelta(days=2): Decimal(3)}, _TODAY)
     assert (found.today, found.yesterday, found.month) == (None, None, Decimal(3))
     first = date(2026, 4, 1)
-    found = cost_summary({first - timedelta(days=at): Decimal(2) for at in range(1, 4)}, first)
+    found = cost_summary({first - timedelta(days=at): Decimal(2) for at in range(1, 5)}, first)
     assert (found.today, found.yesterday, found.month) == (None, Decimal(2), None)
     assert found.forecast is not None
     assert found.forecast.amount == Decimal(60)
