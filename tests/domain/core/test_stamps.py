@@ -1,4 +1,5 @@
 import time
+import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -96,3 +97,14 @@ def test_http_dates_are_aware_and_in_utc_on_any_machine(text: str, in_tokyo: Non
 def test_invalid_http_dates_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"[Ii]nvalid|range"):
         parse_http_date(text)
+
+
+def test_stamps_of_every_millisecond_take_little_memory() -> None:
+    tracemalloc.start()
+    try:
+        for at in range(60_000):
+            assert parse_milliseconds(f"2026-01-02T03:04:{at // 1000:02}.{at % 1000:03}4567Z") == AT - 5_000 + at
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1_000_000
