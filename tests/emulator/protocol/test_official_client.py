@@ -23,6 +23,18 @@ def _task(number: int, line: str = "sleep 5") -> models.BatchTaskCreateOptions:
     return models.BatchTaskCreateOptions(id=f"t{number:03}", command_line=line)
 
 
+async def test_what_batch_says_of_limits_can_be_sent_to_it(stepped: Driver, client: BatchClient) -> None:
+    await client.create_job(_job())
+    await client.create_task("job", _task(1))
+    found = await client.get_task("job", "t001")
+    assert found.constraints
+    assert found.as_dict()["constraints"]["maxWallClockTime"] == "P10675199DT2H48M5.4775807S"
+    again = models.BatchTaskCreateOptions(id="t002", command_line="true", constraints=found.constraints)
+    await client.create_task("job", again)
+    job = await client.get_job("job")
+    await client.update_job("job", models.BatchJobUpdateOptions(constraints=job.constraints))
+
+
 async def test_a_job_goes_from_its_pool_to_its_counts(stepped: Driver, client: BatchClient) -> None:
     image = models.BatchVmImageReference(publisher="canonical", offer="ubuntu", sku="24_04")
     machine = models.VirtualMachineConfiguration(image_reference=image, node_agent_sku_id="batch.node.ubuntu 24.04")
