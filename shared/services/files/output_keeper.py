@@ -117,7 +117,7 @@ class OutputKeeper:
             async with asyncio.timeout(2 * seconds):
                 await self._keep_of_jobs(source, due, seconds)
         except (BatchscopeError, TimeoutError) as error:
-            _LOG.warning("Outputs of failed tasks in %s weren't kept: %s", account_id, error or "no time was left")
+            _LOG.warning("Outputs of failed tasks in %s weren't kept: %s", account_id, str(error) or "no time was left")
             if isinstance(error, BatchRefusedError):
                 due.clear()  # until more tasks fail
             if isinstance(error, BatchThrottledError):
