@@ -35,7 +35,8 @@ class Canned:
 
     For one job: `parts` by name (history, failures, timeline), its cached `tasks`, its `live` tasks by id; `broken` has
     (status, sentence) by part, where "job" is the job's own answer, "task" a live task and "files" its files. `asked`
-    lists the requested paths with their queries. `files` are the same for every task.
+    lists the requested paths with their queries. `files` are the same for every task, `kept` are kept
+    outputs by task.
 
     For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history`,
     `pool_telemetry`, `node_values` (of any metric), `queue`, `start_up` and `autoscale_runs`; broken parts are
@@ -55,6 +56,7 @@ class Canned:
     tasks: list[dict[str, Any]] = field(default_factory=list)
     live: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    kept: dict[str, dict[str, Any]] = field(default_factory=dict)
     pools: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     nodes: list[dict[str, Any]] = field(default_factory=list)
     node_states: dict[str, Any] | None = None
@@ -345,6 +347,9 @@ def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str
     account, job, part, task, measured = [*names, "", "", ""][:5]
     if measured == "files":
         return _files(canned, "/".join(names[5:]), query)
+    if measured == "output":
+        kept = canned.kept.get(task)
+        return (200, kept) if kept else refusal(404, f"There is no task '{task}'.")
     if measured:
         return _telemetry(canned, query)
     broken = canned.broken.get("task" if task else part or "job")

@@ -66,6 +66,31 @@ def test_why_files_cant_be_read_is_said_once_for_both_outputs(
     expect(page.get_by_label("Last lines of stderr.txt", exact=True)).to_be_visible()
 
 
+def test_kept_output_is_shown_where_the_files_are_gone(page: Page, render: Canned) -> None:
+    nothing = {"text": None, "size": None, "offset": None, "reason": "empty", "message": "It was empty."}
+    stderr = nothing | {"text": "cut line\nNo space left on device\n", "size": 70_000, "offset": 69_967}
+    render.kept = {"frame-00": {"keptTime": "2026-03-01T10:00:00Z", "stderr": stderr, "stdout": nothing}}
+    render.broken = {"files": (404, "The node was removed."), "task": (404, "There is no such task.")}
+    show(page, render, task="frame-00")
+    lines = page.get_by_test_id("last-lines")
+    kept = lines.locator("[data-kept]")
+    expect(kept).to_have_count(1)
+    expect(kept.locator("h4")).to_have_text(re.compile(r"^Last lines of stderr\.txt kept 1 Mar"))
+    expect(kept.get_by_label("Last lines of stderr.txt", exact=True)).to_have_text("No space left on device")
+    expect(lines.get_by_test_id("unreadable")).to_have_text(re.compile(r"^stdout\.txt can't be read\. The node was"))
+    expect(lines).to_contain_text("It was empty.")
+
+
+def test_why_nothing_was_kept_is_said_beside_the_error(page: Page, render: Canned) -> None:
+    nothing = {"text": None, "size": None, "offset": None, "reason": "gone", "message": "Its node was gone too soon."}
+    render.kept = {"frame-00": {"keptTime": None, "stderr": nothing, "stdout": nothing}}
+    render.broken = {"files": (404, "The node was removed.")}
+    show(page, render, task="frame-00")
+    lines = page.get_by_test_id("last-lines")
+    expect(lines).to_contain_text("The output can't be read. The node was removed.")
+    expect(lines).to_contain_text("Its node was gone too soon.")
+
+
 def test_a_task_that_has_not_run_asks_for_no_output(page: Page, render: Canned) -> None:
     render.live = {
         "frame-00": live_task("frame-00", state="active", exitCodeText=None, executionInfo={"retryCount": 0})

@@ -1,7 +1,11 @@
-// The last lines of a task's stderr.txt and stdout.txt, read from its node when the panel opens.
+// The last lines of a task's stderr.txt and stdout.txt, read from its node when the panel opens, or as they were kept.
 
+import { ApiClient } from "../api/client.ts";
 import { type Read, useRead } from "../api/useRead.ts";
+import { formatTime } from "../format/dates.ts";
+import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { fetchPart } from "./fetchPart.ts";
+import { type KeptOutput, keptPart, STREAMS, type StreamFile } from "./keptOutput.ts";
 import { LogText } from "./LogText.tsx";
 import { pathOfFile } from "./model.ts";
 import { type FilePart, lastLines } from "./shownFile.ts";
@@ -13,60 +17,102 @@ const LINES = 12;
 interface LastLinesProps {
   /** The API's path of the task's files. */
   files: string;
+  /** The API's path of what was kept of the task's output. */
+  output: string;
   /** Opens a file as a whole. */
   open: (file: string) => void;
 }
 
-export function LastLines({ files, open }: LastLinesProps) {
-  const pathOf = (name: string) => `${pathOfFile(files, name)}?tail=${TAIL}`;
+export function LastLines({ files, output, open }: LastLinesProps) {
+  const pathOf = (name: StreamFile) => `${pathOfFile(files, name)}?tail=${TAIL}`;
   const stderr = useRead<FilePart>(pathOf("stderr.txt"), fetchPart);
   const stdout = useRead<FilePart>(pathOf("stdout.txt"), fetchPart);
+  const kept = useRead<KeptOutput>(output, fetchKept, stderr.error !== null || stdout.error !== null).value;
   const retry = () => {
     stderr.retry();
     stdout.retry();
   };
+  const isNothingKept = kept?.stderr.text == null && kept?.stdout.text == null;
   return (
     <section class="last-lines" data-testid="last-lines" aria-label="Last lines of the output">
-      {stderr.error !== null && stderr.error === stdout.error ? (
-        <Unreadable name="The output" error={stderr.error} retry={retry} />
+      {stderr.error !== null && stderr.error === stdout.error && isNothingKept ? (
+        <>
+          <Unreadable name="The output" error={stderr.error} retry={retry} />
+          <WhyNotKept message={kept?.stderr.message} />
+        </>
       ) : (
         <>
-          <Output name="stderr.txt" read={stderr} retry={stderr.retry} open={open} />
-          <Output name="stdout.txt" read={stdout} retry={stdout.retry} open={open} />
+          <Output name="stderr.txt" read={stderr} kept={kept} retry={stderr.retry} open={open} />
+          <Output name="stdout.txt" read={stdout} kept={kept} retry={stdout.retry} open={open} />
         </>
       )}
     </section>
   );
 }
 
+async function fetchKept(path: string, signal: AbortSignal): Promise<KeptOutput> {
+  return new ApiClient().get<KeptOutput>(path, signal);
+}
+
 interface OutputProps {
-  name: string;
+  name: StreamFile;
   read: Read<FilePart>;
+  kept: KeptOutput | null;
   retry: () => void;
   open: (file: string) => void;
 }
 
-function Output({ name, read: { value, error }, retry, open }: OutputProps) {
-  if (error !== null) return <Unreadable name={name} error={error} retry={retry} />;
-  const lines = value?.encoding ? lastLines(value, LINES) : [];
+function Output({ name, read: { value, error }, kept, retry, open }: OutputProps) {
+  if (error !== null) return <Kept name={name} error={error} kept={kept} retry={retry} />;
   return (
     <div data-output={name}>
       <h4>
-        {lines.length ? `Last lines of ${name}` : name}{" "}
+        {value?.encoding && lastLines(value, LINES).length ? `Last lines of ${name}` : name}{" "}
         {value && value.size > 0 && (
           <button type="button" class="csv" onClick={() => open(name)}>
             Open<span class="unseen"> {name}</span>
           </button>
         )}
       </h4>
-      {!value ? (
-        <p class="soft">Reading it from the node…</p>
-      ) : lines.length ? (
-        <LogText label={`Last lines of ${name}`} lines={lines} start={value.start} />
-      ) : (
-        <p class="soft">{emptyText(value)}</p>
-      )}
+      {value ? <Lines name={name} part={value} /> : <p class="soft">Reading it from the node…</p>}
     </div>
+  );
+}
+
+/** The output as it was kept, where its file can't be read. */
+function Kept({ name, error, kept, retry }: Pick<OutputProps, "name" | "kept" | "retry"> & { error: string }) {
+  const stream = kept?.[STREAMS[name]];
+  const part = stream && keptPart(stream);
+  if (!part)
+    return (
+      <>
+        <Unreadable name={name} error={error} retry={retry} />
+        <WhyNotKept message={stream?.message} />
+      </>
+    );
+  return (
+    <div data-output={name} data-kept>
+      <h4>
+        Last lines of {name}
+        {kept?.keptTime && <small class="soft"> kept {formatTime(Date.parse(kept.keptTime))}</small>}
+      </h4>
+      <Lines name={name} part={part} />
+    </div>
+  );
+}
+
+function Lines({ name, part }: { name: StreamFile; part: FilePart }) {
+  const lines = part.encoding ? lastLines(part, LINES) : [];
+  if (!lines.length) return <p class="soft">{emptyText(part)}</p>;
+  return <LogText label={`Last lines of ${name}`} lines={lines} start={part.start} />;
+}
+
+function WhyNotKept({ message }: { message: string | null | undefined }) {
+  if (!message) return null;
+  return (
+    <p class="soft">
+      <ExternalText text={message} />
+    </p>
   );
 }
 

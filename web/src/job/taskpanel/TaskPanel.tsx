@@ -28,6 +28,8 @@ export function TaskPanel({ view, task, close }: PanelProps) {
   const { value: found, error, retry } = useRead(pathOfJob(view, "tasks", task), fetchTask);
   const [place, setPlace] = useState<FilePlace>({ folder: "", file: "" });
   const files = pathOfJob(view, "tasks", task, "files");
+  const output = pathOfJob(view, "tasks", task, "output");
+  const mayHaveOutput = error !== null || found?.executionInfo?.startTime; // it may be kept of a deleted task
   const heading = (
     <>
       <small>Task, live from Batch</small>
@@ -50,7 +52,9 @@ export function TaskPanel({ view, task, close }: PanelProps) {
       ) : (
         <Loading text="Loading from Batch…" />
       )}
-      {found?.executionInfo?.startTime && <LastLines files={files} open={(file) => setPlace({ folder: "", file })} />}
+      {mayHaveOutput && (
+        <LastLines files={files} output={output} open={(file) => setPlace({ folder: "", file })} />
+      )}
       <TaskTelemetry view={view} task={task} />
       <FileSection files={files} place={place} setPlace={setPlace} />
       {found && (
