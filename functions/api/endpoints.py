@@ -55,6 +55,7 @@ ENDPOINTS = (
     Endpoint("files.outputs", "delete_job_outputs", "DELETE", f"{JOB}/outputs"),
     Endpoint("jobs.timeline", "get_timeline", "GET", f"{JOB}/timeline"),
     Endpoint("jobs.failures", "list_failures", "GET", f"{JOB}/failures"),
+    Endpoint("jobs.failure_rerun", "get_failure_rerun", "GET", f"{JOB}/failures/{{group}}/rerun"),
     Endpoint("jobs.comparison", "get_job_comparison", "GET", f"{JOB}/comparison"),
     Endpoint("jobs.explanation", "explain_job", "GET", f"{JOB}/explanation"),
     Endpoint("pools.pools", "list_pools", "GET", f"{ACCOUNT}/pools"),

@@ -98,6 +98,9 @@ ROUTES = {
     "get_account_efficiency": Route(f"{_ACCOUNT}/efficiency", "/api/accounts/demo/efficiency", READERS),
     "get_job_efficiency": Route(f"{_JOB}/efficiency", "/api/accounts/demo/jobs/none/efficiency", READERS, 404),
     "get_pool_what_if": Route(f"{_POOL}/whatif", "/api/accounts/demo/pools/none/whatif", READERS, 404),
+    "get_failure_rerun": Route(
+        f"{_JOB}/failures/{{group}}/rerun", "/api/accounts/demo/jobs/none/failures/none/rerun", READERS, 404
+    ),
     "get_job_comparison": Route(f"{_JOB}/comparison", "/api/accounts/demo/jobs/none/comparison", READERS, 404),
     "get_job_what_if": Route(f"{_JOB}/whatif", "/api/accounts/demo/jobs/none/whatif", READERS, 404),
     "list_waste": Route(f"{_ACCOUNT}/cost/waste", "/api/accounts/demo/cost/waste", READERS),

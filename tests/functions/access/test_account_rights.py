@@ -49,6 +49,7 @@ CASES = {
     "delete_job_outputs": [f"{_JOB}/outputs"],
     "get_timeline": [f"{_JOB}/timeline"],
     "list_failures": [f"{_JOB}/failures"],
+    "get_failure_rerun": [f"{_JOB}/failures/{{group}}/rerun"],
     "get_job_comparison": [f"{_JOB}/comparison", f"{_JOB}/comparison?format=csv"],
     "explain_job": [f"{_JOB}/explanation"],
     "list_pools": [f"{_ACCOUNT}/pools", f"{_ACCOUNT}/pools?format=csv"],

@@ -52,6 +52,7 @@ class Ids:
 
     account: str
     job: str
+    group: str
     task: str
     pool: str
     node: str
@@ -152,11 +153,22 @@ class TwoAccounts:
         base = f"accounts/{account}"
         tasks = got(app, f"{base}/jobs/{job}/tasks?state=running")["value"]
         nodes = got(app, f"{base}/pools/{pool}/nodes")["value"]
+        (group,) = got(app, f"{base}/jobs/{job}/failures")["groups"]
         (said,) = app.ask([poll_of(account, f'{{"jobs": ["{job}"]}}', EVERYTHING)])
         poll = json.loads(said.text)["id"]
         budget = Ask("PUT", f"{SITE}/api/{base}/budgets/{account}-budget", EVERYTHING, '{"amount": 7}')
         assert [said.status for said in app.ask([budget])] == [200]
-        return Ids(account, job, tasks[0]["id"], pool, nodes[0]["id"], f"{account}-nightly", poll, f"{account}-budget")
+        return Ids(
+            account=account,
+            job=job,
+            group=group["id"],
+            task=tasks[0]["id"],
+            pool=pool,
+            node=nodes[0]["id"],
+            schedule=f"{account}-nightly",
+            poll=poll,
+            budget=f"{account}-budget",
+        )
 
     async def _write_telemetry(self, found: dict[str, Ids]) -> None:
         now = int(datetime.fromisoformat(stamp(real_now())).timestamp()) * 10**9

@@ -14,6 +14,7 @@ import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Id } from "../ui/text/Id.tsx";
 import type { FailureGroup, Failures } from "./model.ts";
+import { RerunScripts } from "./RerunScripts.tsx";
 import { batchTerms, causeLabel } from "./tasks/cause.ts";
 
 const INTERVAL_MS = 10_000;
@@ -95,6 +96,7 @@ function GroupRow({ group, max, view, open }: FailuresProps & { group: FailureGr
             <ExternalText text={group.advice} />
           </p>
         )}
+        <RerunScripts view={view} group={group.id} />
       </th>
       <td role="cell" class="number">
         <b>{formatCount(group.count)}</b>
