@@ -145,7 +145,7 @@ async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[
         async with session.get(f"{api}/accounts/{name}") as answer:
             answer.raise_for_status()
             account: dict[str, Any] = await answer.json()
-        reason = account["lastRound"]["reason"] or ""
+        place, reason = _first_reason(name, account)
         fresh = [job["id"] for job in await jobs_of(session, api, name) if job["verdict"]["level"] != "stale"]
         word = FAILURE_MODES[way].word
         problem = None
@@ -153,10 +153,20 @@ async def _said(session: ClientSession, api: str, ways: dict[str, str]) -> list[
             problem = f"its reason doesn't say '{word}'"
         elif fresh:
             problem = f"{len(fresh)} of its jobs aren't called stale"
-        elif f"{name}: {reason}" not in problems:
+        elif f"{place}: {reason}" not in problems:
             problem = f"health doesn't repeat its reason but says: {'; '.join(problems)[:_SHOWN_CHARACTERS]}"
         found.append(ShownReason(way, reason.replace(account["endpoint"], f"https://{name}…"), problem))
     return found
+
+
+def _first_reason(name: str, account: dict[str, Any]) -> tuple[str, str]:
+    """Returns the reason of the round over jobs, pools or schedules, whichever met the failure first, and its place."""
+    reasons = {
+        name: account["lastRound"]["reason"],
+        f"{name}, pools": account["poolsReason"],
+        f"{name}, job schedules": account["schedulesReason"],
+    }
+    return next(((place, reason) for place, reason in reasons.items() if reason), (name, ""))
 
 
 def _outcome(plan: Plan, freshness: Freshness, said: list[ShownReason], added: int) -> Outcome:
