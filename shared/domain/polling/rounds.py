@@ -121,9 +121,9 @@ class Round(ResourceRound[Confirmation]):
         most = ROUND_WAITS if key == WHOLE else MESSAGE_LASTS
         return key in self.queued and is_until(self.queued[key].until, most, now)
 
-    def waiting(self, until: datetime) -> "Round":
-        """Returns the round after the service requested a back-off until then."""
-        return replace(self, backoff_until=max(until, self.backoff_until or until))
+    def waiting(self, until: datetime, reason: str | None = None) -> "Round":
+        """Returns the round after the service requested a back-off until then, with a reason if it has none."""
+        return replace(self, backoff_until=max(until, self.backoff_until or until), reason=self.reason or reason)
 
     def left_to_queue(self, now: datetime, until: datetime, interval: timedelta) -> "Round | None":
         """Returns the round with the mark of an account message; None where it isn't due or a message is queued."""
@@ -196,8 +196,10 @@ class Round(ResourceRound[Confirmation]):
         failures |= {key: reason for key, reason in self.failures.items() if key in self.reached}
         queued = {key: mark for key, mark in stored.queued.items() if key not in self.left}
         queued |= {key: mark for key, mark in self.queued.items() if key in self.left}
+        backoff_until = _later(self.backoff_until, stored.backoff_until)
         return replace(
             self,
+            reason=self.reason or (stored.reason if backoff_until != self.backoff_until else None),
             whole_round_at=_later(self.whole_round_at, stored.whole_round_at),
             as_of=_later(self.as_of, stored.as_of),
             jobs_as_of=_later(self.jobs_as_of, stored.jobs_as_of),
@@ -205,7 +207,7 @@ class Round(ResourceRound[Confirmation]):
             confirmations=confirmations,
             failures=failures,
             queued=queued,
-            backoff_until=_later(self.backoff_until, stored.backoff_until),
+            backoff_until=backoff_until,
             etag=stored.etag,
         )
 

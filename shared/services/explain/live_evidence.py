@@ -92,8 +92,8 @@ class LiveEvidence:
             unknown.add(f"Batch didn't answer everything that was asked within {self.seconds:.0f} seconds")
         except BatchThrottledError as error:
             unknown.add(f"Nothing more was asked of Batch, so {left()}: {error}")
-            until = await self.registry.clock.now() + error.retry_after
-            await self.rounds.change(source.account.key, lambda last: last.waiting(until))
+            until, reason = await self.registry.clock.now() + error.retry_after, str(error)
+            await self.rounds.change(source.account.key, lambda last: last.waiting(until, reason))
         except BatchError as error:
             unknown.add(f"Batch wasn't asked, so {left()}: {error}")
 

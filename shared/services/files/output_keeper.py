@@ -114,6 +114,9 @@ class OutputKeeper:
         source = found(self.sources, account_id)
         try:
             await self.registry.require_polling_allowed(source.account)
+            last = await self.rounds.load(source.account.key)
+            if last and (not last.succeeded or last.wait(await self.registry.clock.now())):
+                return  # a tick ends with this, so it doesn't wait for an account that doesn't answer
             async with asyncio.timeout(2 * seconds):
                 await self._keep_of_jobs(source, due, seconds)
         except (BatchscopeError, TimeoutError) as error:
@@ -121,13 +124,13 @@ class OutputKeeper:
             if isinstance(error, BatchRefusedError):
                 due.clear()  # until more tasks fail
             if isinstance(error, BatchThrottledError):
-                await self._wait(source, error.retry_after)
+                await self._wait(source, error)
 
-    async def _wait(self, source: BatchAccount, back_off: timedelta) -> None:
-        """Has rounds wait, too, for as long as the service requests."""
+    async def _wait(self, source: BatchAccount, error: BatchThrottledError) -> None:
+        """Has rounds wait, too, for as long as the service requests, and say why."""
         with suppress(BatchscopeError):
-            until = await self.registry.clock.now() + back_off
-            await self.rounds.change(source.account.key, lambda last: last.waiting(until))
+            until = await self.registry.clock.now() + error.retry_after
+            await self.rounds.change(source.account.key, lambda last: last.waiting(until, str(error)))
 
     async def _keep_of_jobs(self, source: BatchAccount, due: dict[str, Job], seconds: float) -> None:
         """Gives each job a share of the time, the one that has waited longest first."""

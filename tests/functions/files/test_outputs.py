@@ -106,6 +106,44 @@ async def test_a_node_that_was_gone_first_is_the_reason(world: World) -> None:
     assert (missing.status, missing.body["error"]["code"]) == (404, "FileNotFound")
 
 
+async def test_an_account_that_throttles_reads_of_output_says_so(world: World) -> None:
+    await add_pool(world.batch, "throttled", nodes=1)
+    await add_job(world.batch, "throttled", pool="throttled")
+    await world.batch.create_task("throttled", BatchTaskCreateOptions(id="broken", command_line=COMMAND))
+    world.advance(900)
+    world.emulator.faults.add(Fault(path="/jobs/throttled/tasks/broken/files/*", status=429, retryAfter=600))
+    await world.app.fire("tick")
+    said = (await world.get("accounts/demo")).body["lastRound"]["reason"]
+    assert "is throttling (429); the next try is in 600 s" in said
+    assert f"demo: {said}" in (await world.get("health")).body["problems"]
+    world.emulator.faults.clear()
+    world.advance(700)
+    await world.app.fire("tick")
+    assert (await world.get("accounts/demo")).body["lastRound"]["reason"] is None
+
+
+async def test_no_output_is_asked_of_an_account_whose_round_failed(world: World) -> None:
+    await add_pool(world.batch, "failing", nodes=1)
+    await add_job(world.batch, "failing", pool="failing")
+    await world.batch.create_task("failing", BatchTaskCreateOptions(id="broken", command_line=COMMAND))
+    world.advance(900)
+    world.emulator.faults.add(Fault(path="/jobs/failing/tasks/broken/files/*", status=500))
+    await world.app.fire("tick")  # sees the failure, and keeps nothing
+    world.emulator.faults.clear()
+    world.advance(61)
+    world.emulator.faults.add(Fault(path="/jobs", status=500))
+    before = _file_requests(world)
+    for _ in range(2):
+        await world.app.fire("tick")
+        world.advance(61)
+    assert _file_requests(world) == before
+    world.emulator.faults.clear()
+    world.advance(600)
+    await world.app.fire("tick")
+    await world.app.fire("tick")
+    assert _file_requests(world) > before
+
+
 async def test_many_failures_in_one_poll_spend_no_more_than_the_limits(world: World) -> None:
     await add_pool(world.batch, "many", nodes=2)
     await add_job(world.batch, "many", pool="many")
