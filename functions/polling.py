@@ -38,9 +38,11 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         sweep = asyncio.create_task(services.ingestion.sweep())
         upload = asyncio.create_task(services.agent.upload())
         began, budget = asyncio.get_running_loop().time(), runtime.settings.tick_budget
+        turn = runtime.settings.poll_interval / 4
         try:
             await services.polling.tick()
-            left = budget - timedelta(seconds=asyncio.get_running_loop().time() - began)
+            spent = timedelta(seconds=asyncio.get_running_loop().time() - began)
+            left = min(budget, turn) - spent  # after a long tick none, so that the next one isn't late
             await services.output_keeper.keep(services.polling.take_failing(), left)
         finally:
             await sweep
@@ -52,7 +54,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             jobs.set(messages)
         await services.dependencies.refresh(services.polling.take_dependents())
         spent = timedelta(seconds=asyncio.get_running_loop().time() - began)
-        await services.waiting_jobs.run(turn=runtime.settings.poll_interval / 4, budget=budget - spent)
+        await services.waiting_jobs.run(turn=turn, budget=budget - spent)
         _LOG.info(HEARTBEAT)
 
     @blueprint.function_name("poll_requested")
