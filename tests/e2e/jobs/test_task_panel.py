@@ -37,6 +37,24 @@ def test_a_failed_task_begins_with_what_happened_and_its_last_lines(page: Page, 
     assert [name for name in parts if name in kept] == kept
 
 
+def test_what_the_task_uploads_itself_is_linked_without_its_sas(page: Page, render: Canned) -> None:
+    container = {"containerUrl": "https://logs.blob.core.windows.net/runs?sv=1&sig=[redacted]", "path": "a b/x"}
+    files = [
+        {
+            "filePattern": "../std*.txt",
+            "destination": {"container": container},
+            "uploadOptions": {"uploadCondition": "taskFailure"},
+        },
+        {"filePattern": "*.log", "destination": {"container": {"containerUrl": "javascript:alert(1)"}}},
+    ]
+    render.live = {"frame-00": live_task("frame-00", outputFiles=files)}
+    show(page, render, task="frame-00")
+    entries = page.get_by_test_id("uploads").locator("li")
+    place = "https://logs.blob.core.windows.net/runs/a%20b/x"
+    expect(entries).to_have_text([f"../std*.txt to {place}, if it fails", "*.log to an unknown place, at its end"])
+    assert [link.get_attribute("href") for link in entries.locator("a").all()] == [place]
+
+
 def test_all_properties_are_folded_until_they_are_asked_for(page: Page, render: Canned) -> None:
     show(page, render, task="frame-00")
     setting = page.get_by_role("dialog").locator("[data-field=environmentSettings]")

@@ -17,6 +17,7 @@ import { Id, TextWithIds } from "../../ui/text/Id.tsx";
 import { DependencyList } from "./DependencyList.tsx";
 import type { LiveTask } from "./model.ts";
 import { TaskOutcome } from "./TaskOutcome.tsx";
+import { UploadList } from "./UploadList.tsx";
 
 interface PanelProps {
   view: JobView;
@@ -59,6 +60,7 @@ export function TaskPanel({ view, task, close }: PanelProps) {
       <FileSection files={files} place={place} setPlace={setPlace} />
       {found && (
         <>
+          <UploadList outputFiles={found.outputFiles ?? []} />
           <DependencyList view={view} dependsOn={found.dependsOn ?? null} />
           <details class="all-properties">
             <summary>All properties of the task in Batch</summary>

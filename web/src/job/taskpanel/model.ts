@@ -25,6 +25,13 @@ export interface Dependencies {
   taskIdRanges?: { start?: number | null; end?: number | null }[] | null;
 }
 
+/** Files that the task uploads itself, and where to. */
+export interface OutputFile {
+  filePattern?: string | null;
+  destination?: { container?: { containerUrl?: string | null; path?: string | null } | null } | null;
+  uploadOptions?: { uploadCondition?: string | null } | null;
+}
+
 export interface LiveTask {
   id: string;
   state: string;
@@ -36,5 +43,6 @@ export interface LiveTask {
   executionInfo?: Execution | null;
   nodeInfo?: { poolId?: string | null; nodeId?: string | null } | null;
   dependsOn?: Dependencies | null;
+  outputFiles?: OutputFile[] | null;
   constraints?: { maxTaskRetryCount?: number | null } | null;
 }
