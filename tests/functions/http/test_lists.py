@@ -367,6 +367,7 @@ async def test_no_parameter_of_any_route_may_be_empty(staged: World) -> None:
     places = {
         "account": "demo",
         "job": "alpha",
+        "group": "x",
         "pool": "small",
         "task": "good-0",
         "node": "x",
