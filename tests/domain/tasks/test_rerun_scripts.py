@@ -1,4 +1,4 @@
-"""Scripts that run failed tasks again: what they pass on, whatever ids and causes contain."""
+"""Scripts that run failed tasks again: what they pass on, also of hostile ids and causes."""
 
 import ast
 import json
