@@ -102,7 +102,8 @@ def test_a_run_begins_with_whose_it_is_and_ends_with_its_last_samples(
     lines = lines_of(container)
     assert lines[0].startswith("batchscope_agent,vm_monitor_collection=once contract=1i,")
     assert len(lines) > before
-    assert measurements(lines[-1:]) == ["batchscope_agent"]
+    of_the_node = [name for name in measurements(lines) if not name.startswith("batchscope_task")]
+    assert of_the_node[-1] == "batchscope_agent"  # a machine with many tasks has units with their lines after it
     (name,) = container.list_blob_names()
     assert name.startswith("accounts/demo/pools/render/nodes/tvmps_1/agent/")
 
