@@ -1,7 +1,7 @@
 """The dearest tasks of a job, by the money for what their latest runs held: a few of any number of runs.
 
 Node ids say whether a node is dedicated, and stored days which sizes and prices a pool's nodes had. Tasks whose nodes
-have no price are left out.
+have no price, or had none on a day, are left out.
 """
 
 import heapq
@@ -22,7 +22,6 @@ from shared.domain.prices.price_table import PriceTable
 from shared.domain.timeline.timeline import Run
 
 MOST = 10
-_PLACES = 10**12  # for ranks, which are whole numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +38,21 @@ class DearTask:
 
 
 class _Rate(NamedTuple):
-    """What a slot millisecond costs, for ranks only."""
+    """The price of a pool's node for an hour, and how many slots share it."""
 
-    pool: PoolDay
-    kind: NodeKind
-    rank: int
+    hourly: Decimal
+    slots_per_node: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A run by its rank; of equal ranks, that of the last id is the least."""
+    """A run by its money; of equal amounts, that of the last id is the least."""
 
-    rank: int
+    amount: Decimal
     run: Run
-    rate: _Rate
 
     def __lt__(self, other: "_Candidate") -> bool:
-        return (self.rank, other.run.task) < (other.rank, self.run.task)
+        return (self.amount, other.run.task) < (other.amount, self.run.task)
 
 
 @dataclass(slots=True)
@@ -86,46 +83,51 @@ class DearestTasks:
     def take(self, runs: Iterable[Run]) -> None:
         """Adds runs; those of equal cost count in the order of their tasks' ids."""
         for run in runs:
-            span = (self.known if run.end is None else run.end) - run.start
-            rate = self._rate(run) if span > 0 else None
-            if rate is None:
+            money = self._amount(run)
+            if money is None:
                 continue
-            rank = span * run.slots * rate.rank
             if len(self._best) < MOST:
-                heapq.heappush(self._best, _Candidate(rank, run, rate))
-            elif rank >= self._best[0].rank:
-                heapq.heappushpop(self._best, _Candidate(rank, run, rate))
+                heapq.heappush(self._best, _Candidate(money, run))
+            elif money >= self._best[0].amount:
+                heapq.heappushpop(self._best, _Candidate(money, run))
 
     def tasks(self) -> Sequence[DearTask]:
         """Returns the dearest tasks, dearest first."""
-        found = [self._task(one.run, one.rate) for one in self._best]
-        return sorted(found, key=lambda one: (-one.amount, one.task))
+        return [self._task(one.amount, one.run) for one in sorted(self._best, reverse=True)]
 
-    def _rate(self, run: Run) -> _Rate | None:
-        pool_id, node_id = run.node
-        known_by = (pool_id, node_id.endswith("_p"), run.start // DAY)
+    def _amount(self, run: Run) -> Decimal | None:
+        """Returns the money of a run: a price holds for the day at whose start (UTC) it is valid.
+
+        It is None where nodes like its own have no price on any of its days, and for a run that took no time.
+        """
+        (pool_id, node_id), end = run.node, self._end(run)
+        if end <= run.start:
+            return None
+        total = Decimal(0)
+        for day in range(run.start // DAY, (end - 1) // DAY + 1):
+            rate = self._rate(pool_id, node_id, day)
+            if rate is None:
+                return None
+            held = min(end, (day + 1) * DAY) - max(run.start, day * DAY)
+            total += amount(held * run.slots, slots_per_node=rate.slots_per_node, hourly=rate.hourly)
+        return total
+
+    def _rate(self, pool_id: str, node_id: str, day: int) -> _Rate | None:
+        known_by = (pool_id, node_id.endswith("_p"), day)
         if known_by not in self._rates:
-            self._rates[known_by] = self._looked_up(key_of(pool_id), node_id, run.start // DAY)
+            self._rates[known_by] = self._looked_up(key_of(pool_id), node_id, day)
         return self._rates[known_by]
 
     def _looked_up(self, key: str, node_id: str, day: int) -> _Rate | None:
         pool = self.pools.get(key)
         if pool is None:
             return None
-        kind = self.kinds[key].of(node_id)
-        hourly = self._hourly(pool, kind, day)
-        return None if hourly is None else _Rate(pool, kind, int(hourly * _PLACES) // pool.slots_per_node)
+        found = self.prices.at(pool.price_key(self.kinds[key].of(node_id)), from_milliseconds(day * DAY))
+        return _Rate(found.hourly, pool.slots_per_node) if isinstance(found, Price) else None
 
-    def _hourly(self, pool: PoolDay, kind: NodeKind, day: int) -> Decimal | None:
-        found = self.prices.at(pool.price_key(kind), from_milliseconds(day * DAY))
-        return found.hourly if isinstance(found, Price) else None
+    def _end(self, run: Run) -> int:
+        return self.known if run.end is None else run.end
 
-    def _task(self, run: Run, rate: _Rate) -> DearTask:
-        """Returns a task with its exact money: a price holds for the day at whose start (UTC) it is valid."""
-        end, total = self.known if run.end is None else run.end, Decimal(0)
-        for day in range(run.start // DAY, end // DAY + 1):
-            held = min(end, (day + 1) * DAY) - max(run.start, day * DAY)
-            hourly = self._hourly(rate.pool, rate.kind, day) or Decimal(0)
-            total += amount(held * run.slots, slots_per_node=rate.pool.slots_per_node, hourly=hourly)
+    def _task(self, money: Decimal, run: Run) -> DearTask:
         pool_id, node_id = run.node
-        return DearTask(run.task, pool_id, node_id, outcome_of(run), run.slots, end - run.start, total)
+        return DearTask(run.task, pool_id, node_id, outcome_of(run), run.slots, self._end(run) - run.start, money)

@@ -65,6 +65,34 @@ def test_a_run_over_midnight_has_the_price_of_each_day() -> None:
     assert [one.amount for one in found.tasks()] == [Decimal("0.4") + Decimal("0.8")]
 
 
+@pytest.mark.parametrize("priced_day", [0, 1])
+def test_a_run_that_had_no_price_on_a_day_is_left_out_as_its_money_is_not_known(priced_day: int) -> None:
+    ended = PriceInterval(Decimal(1), _ALONG_AGO, _CHANGE, "m")
+    begun = PriceInterval(Decimal(1), _CHANGE, None, "m")
+    meters = {MeterKey("linux", "dedicated"): ((ended, begun)[priced_day],)}
+    history = PriceHistory("westeurope", "standard_d2s_v5", meters, {}, _CHANGE + timedelta(days=9))
+    pool = PoolDay("P", 1, "westeurope", "linux", "none", {_OWN: {"idle": 1}})
+    prices = PriceTable("USD", histories={history.place: history})
+    found = DearestTasks.of_days([UsageDay(_DAY, 0, {"p": pool})], prices, _START + 2 * DAY)
+    found.take(
+        [
+            Run(_START + DAY - _HOUR, "both", _START + DAY + _HOUR, SUCCESS, 1, ("P", "n_d")),
+            Run(_START + DAY - _HOUR, "0", _START + DAY, SUCCESS, 1, ("P", "n_d")),
+            Run(_START + DAY, "1", _START + DAY + _HOUR, SUCCESS, 1, ("P", "n_d")),
+        ]
+    )
+    assert [(one.task, one.amount) for one in found.tasks()] == [(str(priced_day), Decimal(1))]
+
+
+def test_runs_over_a_change_of_price_rank_by_what_they_cost_in_all() -> None:
+    found = _search()
+    late = Run(_START + DAY - _HOUR, "late", _START + DAY + 2 * _HOUR, SUCCESS, 1, ("P", "n_d"))
+    long = [Run(_START, f"t{at:02}", _START + 4 * _HOUR, SUCCESS, 1, ("P", "n_d")) for at in range(MOST)]
+    found.take([late, *long])
+    assert [(one.task, one.amount) for one in found.tasks()][:2] == [("late", Decimal("0.5")), ("t00", Decimal("0.4"))]
+    assert len(found.tasks()) == MOST
+
+
 @given(st.lists(st.tuples(st.integers(1, 5 * _HOUR), st.integers(1, 8), st.booleans()), max_size=60))
 def test_of_any_number_of_runs_the_dearest_are_kept(runs: list[tuple[int, int, bool]]) -> None:
     found = _search()
