@@ -19,18 +19,19 @@ type _PriceOf = Callable[[NodeKind, int], Price | NoPriceReason]
 
 @dataclass(frozen=True, slots=True)
 class BilledCost:
-    """The money for time that certainly costs, and milliseconds of it without a price."""
+    """The money for time that certainly costs, milliseconds of it that have a price, and of it without one."""
 
     amount: Decimal = Decimal(0)
     unpriced: int = 0
+    priced: int = 0
 
     def __add__(self, other: "BilledCost") -> "BilledCost":
-        return BilledCost(self.amount + other.amount, self.unpriced + other.unpriced)
+        return BilledCost(self.amount + other.amount, self.unpriced + other.unpriced, self.priced + other.priced)
 
     @property
     def known(self) -> Decimal | None:
-        """The money, None where all of the time is without a price."""
-        return self.amount if self.amount or not self.unpriced else None
+        """The money, None where all of the time is without a price; a price may be 0."""
+        return self.amount if self.priced or not self.unpriced else None
 
 
 def billed_costs(hours: UsageHours, wanted: UsageRange, pool: PoolDay, prices: PriceTable) -> list[BilledCost]:
@@ -52,7 +53,7 @@ def _of_hour(hours: UsageHours, hour: int, price_of: _PriceOf) -> BilledCost:
         if billing_class in BILLED:
             price = price_of(NodeKind(vm_size.lower(), dedicated), hour // HOURS)
             if isinstance(price, Price):
-                found += BilledCost(amount(time, slots_per_node=1, hourly=price.hourly))
+                found += BilledCost(amount(time, slots_per_node=1, hourly=price.hourly), priced=time)
             else:
                 found += BilledCost(unpriced=time)
     return found

@@ -35,7 +35,10 @@ def test_a_price_holds_for_the_day_at_whose_start_it_is_valid() -> None:
     hours = {hour: {_kind("idle"): HOUR} for hour in (_FIRST, _FIRST + 23, _FIRST + 24)}
     wanted = UsageRange(_FIRST, _FIRST + 48, 24)
     pool = PoolDay("p", 4, "westeurope", "linux", "none")
-    assert billed_costs(hours, wanted, pool, _prices()) == [BilledCost(Decimal("0.2")), BilledCost(Decimal("0.3"))]
+    assert billed_costs(hours, wanted, pool, _prices()) == [
+        BilledCost(Decimal("0.2"), priced=2 * HOUR),
+        BilledCost(Decimal("0.3"), priced=HOUR),
+    ]
 
 
 def test_unbilled_and_unwatched_time_costs_nothing_and_time_without_a_price_is_counted() -> None:
@@ -47,6 +50,16 @@ def test_unbilled_and_unwatched_time_costs_nothing_and_time_without_a_price_is_c
     }
     pool = PoolDay("p", 4, "westeurope", "linux", "none")
     (found,) = billed_costs({_FIRST: hour}, UsageRange(_FIRST, _FIRST + 1, 1), pool, _prices())
-    assert found == BilledCost(Decimal("0.1"), 5)
+    assert found == BilledCost(Decimal("0.1"), 5, HOUR)
     assert BilledCost(unpriced=5).known is None
     assert BilledCost().known == 0
+
+
+def test_a_price_of_nothing_is_known_beside_time_without_a_price() -> None:
+    free = PriceInterval(Decimal(0), _LONG_AGO, None, "m")
+    history = PriceHistory("westeurope", "standard_d2s_v5", {MeterKey("linux", "dedicated"): (free,)}, {}, _NOON)
+    prices = PriceTable("USD", histories={history.place: history})
+    hour = {_kind("idle"): HOUR, _kind("idle", dedicated=False): 5}
+    pool = PoolDay("p", 4, "westeurope", "linux", "none")
+    (found,) = billed_costs({_FIRST: hour}, UsageRange(_FIRST, _FIRST + 1, 1), pool, prices)
+    assert (found.known, found.unpriced) == (Decimal(0), 5)
