@@ -17,7 +17,7 @@ class CostSummaryAnswer(Answer):
     """Costs of days (UTC) so far, estimated as in `cost`; null where none are known.
 
     The forecast is null before three full days are known. `unpricedSeconds` of nodes have no price, and aren't in it.
-    `missingDays` of the month and of the seven days before today have no stored usage.
+    `missingDays` of the month and of the eight days before today have no stored usage.
     """
 
     account: str

@@ -69,8 +69,8 @@ class WasteLine(Answer):
 class WasteAnswer(Page[WasteFindingAnswer], kw_only=True):
     """A page of the findings on waste, the dearest first. They overlap, so their amounts have no sum.
 
-    They rest on `days` (UTC), at most the last seven full ones; with today, and without amounts of a month, where fewer
-    than three `fullDays` are stored. `asOf` is null without any.
+    They rest on `days` (UTC), the full ones of the last seven; with today and days that may have been watched in part,
+    and without amounts of a month, where fewer than three `fullDays` are stored. `asOf` is null without any.
     """
 
     account: str

@@ -1,4 +1,4 @@
-"""The days that a question about costs concerns, and its steps: hours, or a number of whole days."""
+"""The days that a question about costs concerns, its steps of hours or whole days, and which days are full."""
 
 from collections.abc import Container
 from dataclasses import dataclass
@@ -44,6 +44,14 @@ class CostRange:
     def missing_from(self, stored: Container[int]) -> list[int]:
         """Returns the days of the range that aren't among the stored ones."""
         return [day for day in self.days if day not in stored]
+
+
+def full_days(known: Container[int], last: range) -> list[int]:
+    """Returns the days of a range that were watched from their begin on: those after a day with known usage.
+
+    The range ends before today. A day after one without usage may have been watched in part.
+    """
+    return [day for day in last if day in known and day - 1 in known]
 
 
 def cost_range(since: datetime | None, until: datetime | None, step: timedelta | None, now: datetime) -> CostRange:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
+from shared.domain.cost.cost_ranges import full_days
+
 _BASIS, _MIN_BASIS = 7, 3  # full days before today
 _NOTHING = Decimal(0)
 
@@ -35,7 +37,7 @@ class CostSummary:
 
 def days_of_summary(today: date) -> tuple[date, date]:
     """Returns the first day whose costs a summary needs, and the day after today."""
-    return min(today.replace(day=1), today - timedelta(days=_BASIS)), today + timedelta(days=1)
+    return min(today.replace(day=1), today - timedelta(days=_BASIS + 1)), today + timedelta(days=1)
 
 
 def cost_summary(amounts: Mapping[date, Decimal], today: date) -> CostSummary:
@@ -51,13 +53,9 @@ def cost_summary(amounts: Mapping[date, Decimal], today: date) -> CostSummary:
 
 
 def _forecast(amounts: Mapping[date, Decimal], month: Decimal, today: date) -> CostForecast | None:
-    """Today counts as the other days left, as it isn't over: its costs so far are a lower bound.
-
-    A day after one without known costs may not have been watched from its begin on, so it isn't full.
-    """
-    first = today - timedelta(days=_BASIS)
-    days = [day for day in sorted(amounts) if first <= day < today]
-    full = [amounts[day] for day in days if day == first or day - timedelta(days=1) in amounts]
+    """Today counts as the other days left, as it isn't over: its costs so far are a lower bound."""
+    by_day, end = {day.toordinal(): amount for day, amount in amounts.items()}, today.toordinal()
+    full = [by_day[day] for day in full_days(by_day, range(end - _BASIS, end))]
     if len(full) < _MIN_BASIS:
         return None
     so_far, left = amounts.get(today, _NOTHING), _days_left(today)

@@ -49,7 +49,7 @@ class WasteQueries:
         account, now = self._registry.account(account_id), await self._registry.clock.now()
         today = to_milliseconds(now) // DAY
         stored = await self._stores.usage_days.load(
-            account.key, range(today - MAX_WASTE_DAYS, today + 1), ("hours", "jobs")
+            account.key, range(today - MAX_WASTE_DAYS - 1, today + 1), ("hours", "jobs")
         )
         prices = await self._prices.table(account)
         pools = (await self._stores.pools.load_known(account.key)).resources

@@ -16,13 +16,14 @@ from shared.domain.cost.job_node_use import NodeKindTime, other_price
 from shared.domain.cost.priced_days import NO_JOB, CostLine, PricedDay
 from shared.domain.cost.usage_days import NodeKind
 from shared.domain.cost.waste.evidence import Waste
-from shared.domain.cost.waste.gathering import waste_evidence
+from shared.domain.cost.waste.gathering import evidence_of
 from shared.domain.cost.waste.rules import waste_found
 from shared.domain.cost.waste.savings import Claim, CostCells, most_rewarding
 from shared.domain.efficiency.day_use import Advice
 from shared.domain.efficiency.job_context import NodeKindUse
 from shared.domain.efficiency.spot_notes import SpotNote, spot_note
 from shared.domain.findings.finding import Scope
+from shared.domain.findings.thresholds import MIN_WASTE_DAYS
 from shared.domain.pools.pools import Pool
 
 MAX_SAVINGS = 10
@@ -83,8 +84,13 @@ class SavingsTally:
 
 
 def waste_of(days: Sequence[PricedDay], pools: Mapping[str, Pool], today: int) -> list[Waste]:
-    """Returns what was wasted on days with hours; without samples of pools."""
-    evidence = waste_evidence(days, pools, today, MAX_SAVINGS_OF_WASTE)
+    """Returns what was wasted on days with hours; without samples of pools.
+
+    Today counts only where there are fewer than three other days. No amount is one of a month, so days that were
+    watched in part count, too.
+    """
+    over = [day for day in days if day.usage.day < today]
+    evidence = evidence_of(over if len(over) >= MIN_WASTE_DAYS else days, pools, len(over))
     return waste_found(evidence) if evidence else []
 
 

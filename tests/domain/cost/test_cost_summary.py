@@ -42,6 +42,9 @@ def test_a_day_after_one_without_known_costs_may_have_been_watched_in_part_and_i
     assert (forecast.daily, forecast.days, forecast.low) == (Decimal(3), 4, forecast.high)
     del amounts[_TODAY - timedelta(days=2)]
     assert cost_summary(amounts, _TODAY).forecast is None
+    begun = cost_summary(_days("0.1", *["3"] * 6, "1"), _TODAY).forecast  # seven days ago, late in the evening
+    assert begun is not None
+    assert (begun.daily, begun.days) == (Decimal(3), 6)
 
 
 def test_days_of_the_month_before_are_a_basis_and_no_cost_of_this_month() -> None:
@@ -51,7 +54,7 @@ def test_days_of_the_month_before_are_a_basis_and_no_cost_of_this_month() -> Non
     assert found.month == Decimal(4)
     assert found.forecast is not None
     assert found.forecast.amount == Decimal(60)
-    assert days_of_summary(today) == (date(2026, 3, 26), date(2026, 4, 3))
+    assert days_of_summary(today) == (date(2026, 3, 25), date(2026, 4, 3))
 
 
 def test_unknown_days_are_unknown_and_not_nothing() -> None:

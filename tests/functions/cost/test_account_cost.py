@@ -116,7 +116,7 @@ async def test_steps_of_several_days_have_the_sums_of_their_days(staged: World) 
 async def test_the_summary_names_the_days_without_usage_that_costs_of_its_days_name(staged: World) -> None:
     summary, whole = (await staged.get("accounts/demo/cost/summary")).body, await _cost(staged)
     today = whole["from"][:10]
-    first = min(today[:8] + "01", (date.fromisoformat(today) - timedelta(days=7)).isoformat())
+    first = min(today[:8] + "01", (date.fromisoformat(today) - timedelta(days=8)).isoformat())
     missing = (await _cost(staged, **{"from": f"{first}T00:00:00Z"}))["missingDays"]
     assert summary["missingDays"] == missing
     assert missing[0] == first

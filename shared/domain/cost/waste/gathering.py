@@ -8,6 +8,7 @@ from datetime import date
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.cost.allocation import amount
 from shared.domain.cost.busy_nodes import HOUR
+from shared.domain.cost.cost_ranges import full_days
 from shared.domain.cost.priced_days import CostLine, PricedDay
 from shared.domain.cost.usage_days import NodeKind, PoolDay, UnitsByKind, summed
 from shared.domain.cost.waste.evidence import (
@@ -30,16 +31,21 @@ _RAN = frozenset(BUSY)
 _BILLED = frozenset((*BILLED, *BUSY, "idle"))
 
 
-def waste_evidence(
-    days: Sequence[PricedDay], pools: Mapping[str, Pool], today: int, most: int = MAX_WASTE_DAYS
-) -> WasteEvidence | None:
-    """Returns the evidence of the last days of usage in order, at most so many, with hours and jobs; None without any.
+def waste_evidence(days: Sequence[PricedDay], pools: Mapping[str, Pool], today: int) -> WasteEvidence | None:
+    """Returns the evidence of the last seven full days of usage, with hours and jobs; None without any.
 
-    `pools` are those that exist, by key; `today` is in days since 1970. Today counts only where fewer than three full
-    days are there.
+    `days` are in order, from the day before these on, which shows whether the first is full. `pools` are those that
+    exist, by key; `today` is in days since 1970. Where fewer than three full days are there, today counts, too, and so
+    do days that may have been watched in part.
     """
-    full = [day for day in days if day.usage.day < today][-most:]
-    window = full if len(full) >= MIN_WASTE_DAYS else [*full, *(day for day in days if day.usage.day == today)]
+    last = range(today - MAX_WASTE_DAYS, today + 1)
+    full = {*full_days({day.usage.day for day in days}, last[:-1])}
+    wanted = full if len(full) >= MIN_WASTE_DAYS else last
+    return evidence_of([day for day in days if day.usage.day in wanted], pools, len(full))
+
+
+def evidence_of(window: Sequence[PricedDay], pools: Mapping[str, Pool], full: int) -> WasteEvidence | None:
+    """Returns the evidence of given days in order, of which so many are full; None without any."""
     if not window:
         return None
     sums = {key: _Sums() for key in pools}
@@ -48,7 +54,7 @@ def waste_evidence(
     return WasteEvidence(
         as_of=from_milliseconds(window[-1].usage.as_of),
         days=[_date(day) for day in window],
-        full_days=len(full),
+        full_days=full,
         pools=[one.window(pools[key]) for key, one in sums.items()],
         jobs=_failed_jobs(window),
         spot=_spot_runs(window, pools.values()),

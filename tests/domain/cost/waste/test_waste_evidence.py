@@ -27,10 +27,23 @@ def test_seven_full_days_count_and_today_does_not() -> None:
 
 
 def test_fewer_than_three_full_days_count_with_today_and_have_no_month() -> None:
-    found = waste_evidence([day(back, IDLE) for back in (2, 1, 0)], {"p": pool()}, TODAY)
+    found = waste_evidence([day(back, IDLE) for back in (3, 2, 1, 0)], {"p": pool()}, TODAY)
     assert found
-    assert (len(found.days), found.full_days, found.days_text) == (3, 2, "3 days so far")
+    assert (len(found.days), found.full_days, found.days_text) == (4, 2, "4 days so far")
     assert found.monthly(found.pools[0].idle_cost) is None
+
+
+def test_a_day_after_one_without_usage_may_have_been_watched_in_part_and_is_no_full_one() -> None:
+    part, whole = {23: {OWN: {"idle": 4.0}}}, {hour: {OWN: {"idle": 4.0}} for hour in range(24)}
+    found = waste_evidence([day(3, part), day(2, whole), day(1, whole)], {"p": pool()}, TODAY)
+    assert found
+    assert (len(found.days), found.full_days, found.monthly(found.pools[0].idle_cost)) == (3, 2, None)
+    found = waste_evidence([day(4, part), *(day(back, whole) for back in (3, 2, 1, 0))], {"p": pool()}, TODAY)
+    assert found
+    assert (len(found.days), found.full_days, found.monthly(found.pools[0].idle_cost)) == (3, 3, Decimal(96 * 30))
+    found = waste_evidence([day(back, whole) for back in (7, 6, 4, 3, 2, 1)], {"p": pool()}, TODAY)
+    assert found
+    assert [(NOW.date() - one).days for one in found.days] == [6, 3, 2, 1]
 
 
 def test_without_usage_there_is_no_evidence_and_a_deleted_pool_has_none() -> None:

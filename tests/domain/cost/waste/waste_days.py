@@ -9,6 +9,7 @@ from shared.domain.cost.priced_days import PricedDay
 from shared.domain.cost.usage_days import DAY, JobDay, NodeKind, PoolDay, UsageDay
 from shared.domain.cost.waste.evidence import WasteEvidence
 from shared.domain.cost.waste.gathering import waste_evidence
+from shared.domain.findings.thresholds import MIN_WASTE_DAYS
 from shared.domain.pools.pool_facts import PoolFacts, Size
 from shared.domain.pools.pool_settings import AutoScale
 from shared.domain.pools.pools import Pool
@@ -66,9 +67,9 @@ def day(back: int, hours: Hours, *, slots: int = 1, jobs: Mapping[str, JobDay] |
 
 
 def evidence(hours: Hours, *, of: Pool | None = None, days: int = 7, slots: int = 1) -> WasteEvidence:
-    """Returns the evidence of days with the same hours, up to yesterday."""
-    found = waste_evidence(
-        [day(back, hours, slots=slots) for back in range(days, 0, -1)], {"p": of or pool(slots=slots)}, TODAY
-    )
+    """Returns the evidence of days with the same hours, up to yesterday: of full ones from three on."""
+    same = [day(back, hours, slots=slots) for back in range(days, 0, -1)]
+    before = [day(days + 1, {})] if days >= MIN_WASTE_DAYS else []
+    found = waste_evidence([*before, *same], {"p": of or pool(slots=slots)}, TODAY)
     assert found
     return found

@@ -87,7 +87,7 @@ export interface CostSummary {
   month: number | null;
   /** Null before three full days are known. */
   forecast: CostForecast | null;
-  /** Days (UTC) of the month and of the seven days before today without stored usage. */
+  /** Days (UTC) of the month and of the eight days before today without stored usage. */
   missingDays: string[];
   budgets: Budget[];
 }
