@@ -260,7 +260,8 @@ def _notes(basis: _Basis, asked: ScenarioReport, misfit: float) -> list[str]:
         found.append("Earlier runs of retried tasks took as long as their last.")
     if basis.report.job.facts.rules.uses_task_dependencies:
         found.append(
-            "Groups of tasks that began after others had ended wait for these; single dependencies don't count."
+            "Groups of tasks that began after others had ended wait for these. Dependencies of single tasks aren't"
+            " replayed: where each waits for one before it, the job takes longer than this says."
         )
     if workload.is_sampled:
         found.append(f"{len(workload.tasks):,} of {workload.total:,} tasks stand for all.")

@@ -92,6 +92,29 @@ async def test_costs_follow_the_price_of_the_priority(world: World) -> None:
     assert larger["noPrice"] == "The retail prices of this size and region haven't been read yet."
 
 
+async def test_that_single_dependencies_are_not_replayed_is_said(world: World) -> None:
+    await world.poll()
+    await add_pool(world.batch, "chain", nodes=1, size="standard_d4s_v5", slots=1)
+    await world.batch.create_job(
+        models.BatchJobCreateOptions(
+            id="chain", pool_info=models.BatchPoolInfo(pool_id="chain"), uses_task_dependencies=True
+        )
+    )
+    for number in range(5):
+        needs = models.BatchTaskDependencies(task_ids=[f"s-{number - 1}"]) if number else None
+        task = models.BatchTaskCreateOptions(id=f"s-{number}", command_line="sleep 60", depends_on=needs)
+        await world.batch.create_task("chain", task)
+    world.advance(3600)
+    await world.poll()
+    answer = (await world.get("accounts/demo/jobs/chain/whatif?nodes=5")).body
+    assert answer["asked"]["seconds"]["expected"] < answer["seconds"] / 2
+    (text,) = [text for text in answer["assumptions"] if "ependencies" in text]
+    assert text == (
+        "Groups of tasks that began after others had ended wait for these. Dependencies of single tasks aren't"
+        " replayed: where each waits for one before it, the job takes longer than this says."
+    )
+
+
 async def add_wide_task(world: World, job: str, name: str) -> None:
     """Adds a task that requires two slots."""
     await world.batch.create_task(
