@@ -181,7 +181,7 @@ def _answer(basis: _Basis, wanted: WhatIf) -> WhatIfReport:
     stretch = stretch_of(cores, was, will)
     before = _scenario(basis, WhatIf(), 1.0)
     asked = before if wanted == WhatIf() else _scenario(basis, wanted, stretch.factor)
-    misfit = abs(workload.end / before.estimate.end.expected - 1) if before.estimate else 0.0
+    misfit = before.estimate.misfit(workload.end) if before.estimate else 0.0
     notes = [_ALONE, stretch.assumption, *_notes(basis, asked, misfit)]
     notes += filter(None, (lacking_memory(peak, will), lacking_gpus(gpus, was, will)))
     return WhatIfReport(

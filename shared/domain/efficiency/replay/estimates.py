@@ -45,6 +45,10 @@ class Estimate:
     times: NodeTimes
     replays: int
 
+    def misfit(self, end: float) -> float:
+        """Returns by which share of the expected end a seen one is off; 0 where tasks are expected to take no time."""
+        return abs(end / self.end.expected - 1) if self.end.expected else 0.0
+
     def widened(self, share: float) -> "Estimate":
         return Estimate(self.end.widened(share), self.nodes.widened(share), self.times, self.replays)
 

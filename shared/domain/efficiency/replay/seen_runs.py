@@ -48,7 +48,7 @@ def workload_of(
         tasks=[_replay_task(task, begin, stages.get(prefix_of(task.id), 0), scale) for task in shown],
         total=max(total, len(shown)),
         nodes=_nodes_at_once(ended),
-        end=max(_end(task) for task in ended) - begin,
+        end=max(max(map(_end, ended)) - begin, 0),
         arrivals=_arrivals(ended, begin, usual, _stage_starts(ended, stages, needs)),
         gaps=_sample(sorted(gaps), _MAX_GAPS) or (round(usual),),
         needs=needs,

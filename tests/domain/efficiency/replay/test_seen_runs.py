@@ -1,5 +1,7 @@
 """Workloads made from cached tasks: what their starts and ends show."""
 
+import pytest
+
 from shared.domain.efficiency.replay.estimates import estimate_of
 from shared.domain.efficiency.replay.plans import Scenario
 from shared.domain.efficiency.replay.seen_runs import MAX_TASKS, workload_of
@@ -116,3 +118,22 @@ def test_many_interruptions_of_idle_nodes_take_fewer_replays_or_none() -> None:
         found = estimate_of(work, Scenario(nodes, 1, interruptions=InterruptionRate(0.05, 1, 1000)), seed="1")
         replays[nodes] = found and found.replays
     assert replays == {4: 50, 100: 32, 1000: 10, 5000: None}
+
+
+@pytest.mark.parametrize(("start", "end", "misfit"), [(0, 0, 0.0), (-0.5, -0.5, 0.0), (-2, -1, 1.0)])
+def test_a_job_does_not_end_before_its_begin_where_a_nodes_clock_says_so(
+    start: float, end: float, misfit: float
+) -> None:
+    found = workload_of([task("1", start, end)], total=1, slots=1)
+    assert found
+    estimate = estimate_of(found, Scenario(1, 1), seed="1")
+    assert estimate
+    assert (found.end, estimate.misfit(found.end)) == (0, misfit)
+
+
+def test_the_misfit_is_a_share_of_the_expected_end() -> None:
+    found = workload_of([task("1", 5, 65)], total=1, slots=1)
+    assert found
+    estimate = estimate_of(found, Scenario(1, 1), seed="1")
+    assert estimate
+    assert (estimate.misfit(found.end), estimate.misfit(2 * found.end)) == (0.0, 1.0)
