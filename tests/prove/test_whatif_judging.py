@@ -1,9 +1,10 @@
 """The judge of what-if answers: it reports each deviation, and its cases follow from the seed."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from local.prove.whatif.cases import SIZES, Case, drawn_cases
+from local.prove.whatif.cases import SIZES, Case, Setting, drawn_cases
 from local.prove.whatif.judging import Verdict, faults_of, judged, true_cost
 
 CASES = drawn_cases(1, 60)
@@ -31,7 +32,7 @@ def test_right_answers_have_no_faults() -> None:
 
 def test_each_case_that_is_far_off_is_named() -> None:
     some = [answer(case, 1000, 2) for case in CASES]
-    sure, other = [case for case in CASES if not case.after.spot][:2]
+    sure, other = [case for case in CASES if case.is_decided][:2]
     some[sure.number], some[other.number] = answer(sure, 1120, 2), answer(other, 1000, 1.7)
     assert faults_of(verdicts(*some)) == [
         f"end: more than 10% off in cases {sure.number}",
@@ -78,3 +79,15 @@ def test_cases_are_the_same_for_a_seed_and_can_run() -> None:
         assert {case.before.vm_size, case.after.vm_size} <= SIZES.keys()
     assert any(case.busy for case in CASES)
     assert any(case.uses_dependencies for case in CASES)
+
+
+def test_cases_of_measured_runs_ask_for_other_sizes_and_may_not_be_decided() -> None:
+    measured = [case for case in drawn_cases(1, 200) if case.busy]
+    assert sum(case.before.vm_size != case.after.vm_size for case in measured) > 10
+    assert {case.threads for case in measured} == {None, 1, 2, 3}
+    case = replace(measured[0], busy=1.4, before=Setting(2, 2, "standard_d2s_v5"))
+    larger, smaller = Setting(2, 2, "standard_d4s_v5"), Setting(2, 4, "standard_d2s_v5")
+    assert not replace(case, after=larger).is_decided
+    assert replace(case, after=larger, busy=0.9).is_decided
+    assert replace(case, after=smaller).is_decided
+    assert not replace(case, after=replace(smaller, spot=True)).is_decided

@@ -1,8 +1,8 @@
 """Proves what-if answers: the same workloads run again on the emulator, under the settings that were asked about.
 
 It starts its own stack beside any running one: Azurite, the Batch emulator in stepped time, and the app. End and cost
-must be right within 10 %, in all cases that ask about dedicated nodes and in 90 % of all, and inside the stated spread
-in 90 %. The exit code is 1 if a bar doesn't hold.
+must be right within 10 %, in 90 % of the cases and in all that what is seen decides, and inside the stated spread in
+90 %. The exit code is 1 if a bar doesn't hold.
 """
 
 import argparse

@@ -7,6 +7,7 @@ takes: of work of `busy` vCPUs as many seconds as without others, times how many
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
 SIZES = {"standard_d2s_v5": 2, "standard_d4s_v5": 4, "standard_d8s_v5": 8}
@@ -50,7 +51,10 @@ class CaseTask:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Tasks that run under `before`, and would under `after`. `busy` vCPUs of each are None where unmeasured."""
+    """Tasks that run under `before`, and would under `after`.
+
+    `busy` vCPUs of each are None where unmeasured, `threads` where these are.
+    """
 
     number: int
     shape: Shape
@@ -59,6 +63,17 @@ class Case:
     before: Setting
     after: Setting
     busy: float | None = None
+    threads: int | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no chance decides how it ends, and what is seen shows how long runs take.
+
+        Whether one of a few spot nodes is preempted when the work runs again is chance. Whether runs that kept all of
+        their vCPUs busy can use more isn't seen.
+        """
+        had, gets = (SIZES[setting.vm_size] / setting.slots for setting in (self.before, self.after))
+        return not self.after.spot and ((self.busy or 0) < had or gets <= had)
 
     @property
     def uses_dependencies(self) -> bool:
@@ -93,7 +108,7 @@ def _drawn(number: int, chance: random.Random) -> Case:
     is_measured = chance.random() < _MEASURED
     before = Setting(
         nodes=chance.randint(2, 6),
-        slots=1 if is_measured else chance.choice((1, 1, 2, 4)),
+        slots=chance.choice((1, 1, 2) if is_measured else (1, 1, 2, 4)),
         vm_size=chance.choice(tuple(SIZES)),
         spot=not is_measured and chance.random() < _SPOT,
         is_new=chance.random() < _NEW,
@@ -105,7 +120,9 @@ def _drawn(number: int, chance: random.Random) -> Case:
     shape = chance.choice(_SHAPES)
     tasks = _tasks(chance, shape, before, 2 if widest > 1 and chance.random() < _WIDE else 1)
     busy = chance.choice((0.9, 1.0, 1.4)) if is_measured else None
-    return Case(number, shape, tasks, chance.choice((0, 0, 1, 2)), before, after, busy)
+    retries = chance.choice((0, 0, 1, 2))
+    threads = chance.choice((None, ceil(busy), ceil(busy) + 1)) if busy else None
+    return Case(number, shape, tasks, retries, before, after, busy, threads)
 
 
 def _changed(before: Setting, chance: random.Random, *, is_measured: bool) -> Setting:
@@ -116,7 +133,7 @@ def _changed(before: Setting, chance: random.Random, *, is_measured: bool) -> Se
             nodes = chance.randint(2, 12)
         elif change == "slots":
             slots = chance.choice((2, 4, 8) if is_measured else (1, 2, 4))
-        elif change == "size" and not is_measured:
+        elif change == "size":
             size = chance.choice(tuple(SIZES))
         elif before.spot:
             spot = False

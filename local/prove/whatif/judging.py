@@ -8,10 +8,7 @@ from typing import Any, NamedTuple
 from local.prove.whatif.cases import Case
 
 ERROR_BAR = 0.10
-"""The most by which an expected end or cost may differ from the truth: in all cases that are decided by no chance.
-
-What is asked about spot nodes is decided by chance: whether one of a few nodes is preempted when the work runs again.
-"""
+"""The most by which an expected end or cost may differ from the truth, in all cases that what is seen decides."""
 SHARE_BAR = 0.90
 """The share of all cases in which the error must be within its bar, and of those in which the spread has the truth."""
 type Prices = Mapping[tuple[str, bool], Decimal]
@@ -68,7 +65,7 @@ def faults_of(verdicts: Sequence[Verdict]) -> list[str]:
     found = [fault for verdict in verdicts for fault in verdict.faults]
     for name, all_of in figures_of(verdicts).items():
         far = [case for case, one in all_of if not one.is_close]
-        if len(all_of) - len(far) < SHARE_BAR * len(all_of) or not all(case.after.spot for case in far):
+        if len(all_of) - len(far) < SHARE_BAR * len(all_of) or any(case.is_decided for case in far):
             numbers = ", ".join(str(case.number) for case in far)
             found.append(f"{name}: more than {ERROR_BAR:.0%} off in cases {numbers}")
         if inside_share(one for _, one in all_of) < SHARE_BAR:

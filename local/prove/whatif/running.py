@@ -138,7 +138,10 @@ async def write_use(container: ContainerClient, account: str, case: Case, truth:
         seconds = (run.end_time - run.start_time) / timedelta(seconds=1)
         start = int(run.start_time.timestamp())
         named = f"job_id={pool},task_id={task.id},task_attempt={start}"
-        used = f"duration={seconds},cpu_time_user={seconds * (case.busy or 0)},cpu_time_system=0,memory_peak=1000000i"
+        cpu_time = seconds * (case.busy or 0) / case.stretch(case.before)
+        used = f"duration={seconds},cpu_time_user={cpu_time},cpu_time_system=0,memory_peak=1000000i"
+        if case.threads:
+            used += f",max_threads={case.threads}i"
         line = f"batchscope_task_attempt,{named} {used} {int(run.end_time.timestamp() * 1e9)}\n"
         nodes[str(node.node_id)].append(line)
     size = case.before.vm_size

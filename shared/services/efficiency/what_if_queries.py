@@ -9,8 +9,9 @@ from decimal import Decimal
 from shared.domain.core.amounts import amount
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.cost.usage_days import NodeKind
+from shared.domain.efficiency.evidence import is_enough
 from shared.domain.efficiency.offers import SlotOffer, node_offer
-from shared.domain.efficiency.replay.durations import lacking_gpus, lacking_memory, stretch_of
+from shared.domain.efficiency.replay.durations import Stretch, UsedCores, lacking_gpus, lacking_memory, stretch_of
 from shared.domain.efficiency.replay.estimates import MAX_INTERRUPTIONS, Estimate, estimate_of, expected_interruptions
 from shared.domain.efficiency.replay.interruption_rates import rate_among
 from shared.domain.efficiency.replay.plans import Scenario
@@ -38,6 +39,7 @@ _TOO_OFTEN = (
 )
 _ALONE = "The job has the nodes for itself, from when each took up its first task until its last task has ended."
 _HOUR = 3_600_000  # milliseconds
+_MOST_RUNS = 95  # percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +179,10 @@ def _answer(basis: _Basis, wanted: WhatIf) -> WhatIfReport:
         text = f"Some tasks require {workload.widest} slots, more than the {slots} of a node: they would never run."
         raise WhatIfError(text, target="slots")
     was, will = basis.offer(*basis.own), basis.offer(vm_size, slots)
-    cores, peak, gpus = _figures(group)
-    stretch = stretch_of(cores, was, will)
-    before = _scenario(basis, WhatIf(), 1.0)
-    asked = before if wanted == WhatIf() else _scenario(basis, wanted, stretch.factor)
+    peak, gpus = _peaks(group)
+    stretch = stretch_of(_used_cores(basis), was, will)
+    before = _scenario(basis, WhatIf(), Stretch(1.0, ""))
+    asked = before if wanted == WhatIf() else _scenario(basis, wanted, stretch)
     misfit = before.estimate.misfit(workload.end) if before.estimate else 0.0
     notes = [_ALONE, stretch.assumption, *_notes(basis, asked, misfit)]
     notes += filter(None, (lacking_memory(peak, will), lacking_gpus(gpus, was, will)))
@@ -199,7 +201,7 @@ def _answer(basis: _Basis, wanted: WhatIf) -> WhatIfReport:
     )
 
 
-def _scenario(basis: _Basis, wanted: WhatIf, factor: float) -> ScenarioReport:
+def _scenario(basis: _Basis, wanted: WhatIf, stretch: Stretch) -> ScenarioReport:
     pool, vm_size = basis.pool, wanted.vm_size
     kinds: dict[NodeKind, int] = {}
     for kind, number in basis.kinds.items():
@@ -213,7 +215,7 @@ def _scenario(basis: _Basis, wanted: WhatIf, factor: float) -> ScenarioReport:
     nodes, slots = wanted.nodes or basis.workload.nodes, wanted.slots or pool.facts.slots_per_node
     spot_nodes = sum(number for kind, number in kinds.items() if not kind.dedicated)
     interruptions = rate_among(pool.interruptions, spot_nodes, sum(kinds.values()))
-    scenario = Scenario(nodes, slots, factor, interruptions)
+    scenario = Scenario(nodes, slots, stretch.factor, interruptions, stretch.bounds)
     seed = f"{basis.report.job.key}/{nodes}/{slots}/{vm_size}/{spot}"
     price = pool.hourly(kinds, basis.begin)
     estimate = estimate_of(basis.workload, scenario, seed=seed)
@@ -230,15 +232,21 @@ def _scenario(basis: _Basis, wanted: WhatIf, factor: float) -> ScenarioReport:
     )
 
 
-def _figures(group: TaskGroup | None) -> tuple[float | None, float | None, float | None]:
-    """Returns the vCPUs that measured runs keep busy, the highest peak of memory, and of GPUs; None if not measured."""
-    names: tuple[Figure, ...] = ("cores", "memory", "gpus")
-    cores, memory, gpus = (group.figures.get(name) if group else None for name in names)
-    return (
-        cores.mean / 1000 if cores else None,
-        float(memory.highest.value) if memory else None,
-        gpus.highest.value / 1000 if gpus else None,
-    )
+def _used_cores(basis: _Basis) -> UsedCores:
+    """Returns the use of vCPUs by measured runs, each by its time; none where too few of the job's runs have it."""
+    figures, total = basis.group.figures if basis.group else {}, basis.workload.total
+    cores, threads = figures.get("cores"), figures.get("threads")
+    if cores is None or not is_enough(cores.count, total):
+        return UsedCores(runs=cores.count if cores else 0)
+    most = threads.quantile(_MOST_RUNS) if threads and is_enough(threads.count, total) else None
+    return UsedCores(cores.mean_over_time / 1000, most, cores.count)
+
+
+def _peaks(group: TaskGroup | None) -> tuple[float | None, float | None]:
+    """Returns the highest peak of memory, and of GPUs, in measured runs; None if not measured."""
+    names: tuple[Figure, ...] = ("memory", "gpus")
+    memory, gpus = (group.figures.get(name) if group else None for name in names)
+    return float(memory.highest.value) if memory else None, gpus.highest.value / 1000 if gpus else None
 
 
 def _notes(basis: _Basis, asked: ScenarioReport, misfit: float) -> list[str]:

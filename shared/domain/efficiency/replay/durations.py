@@ -1,49 +1,96 @@
 """How long runs take on other nodes: an assumption, with the sentence that states it."""
 
+from math import inf
 from typing import NamedTuple
 
+from shared.domain.core.amounts import amount
 from shared.domain.efficiency.offers import SlotOffer
 from shared.domain.efficiency.texts import number_text
 from shared.domain.findings.thresholds import MIN_SATURATED
 
-CPU_BOUND = 0.8
-"""From this share of their slots' vCPUs on, tasks run faster on more of them."""
+
+class UsedCores(NamedTuple):
+    """The vCPUs busy in a run over its time, in the mean of `runs` measured ones, and the most threads of most runs.
+
+    `cores` is None where too few runs were measured, `threads` where those weren't.
+    """
+
+    cores: float | None = None
+    threads: float | None = None
+    runs: int = 0
 
 
 class Stretch(NamedTuple):
-    """How many times as long as seen a run takes, and why."""
+    """How many times as long as seen a run takes, why, and other factors that are as well possible."""
 
     factor: float
     assumption: str
+    bounds: tuple[float, ...] = ()
 
 
-def stretch_of(cores: float | None, was: SlotOffer, will: SlotOffer) -> Stretch:
-    """Returns how runs stretch between two offers; `cores` are those busy in a run on average, None if not measured.
+class _Usable(NamedTuple):
+    """The vCPUs that a run can use: as expected, at least and at most."""
 
-    On another VM size, tasks that kept their slots' vCPUs busy take longer or less in proportion to these. So do tasks
-    that shared a vCPU with others and get more of it, up to a whole one: whether they can use more isn't known. Else
-    runs take longer where they keep more vCPUs busy than their node has.
+    expected: float
+    least: float
+    most: float
+
+
+def stretch_of(used: UsedCores, was: SlotOffer, will: SlotOffer) -> Stretch:
+    """Returns how runs stretch between two offers, where tasks share the vCPUs of a full node evenly.
+
+    With fewer vCPUs a run takes longer in proportion to those that it used. With more it takes less only if it kept all
+    that it had busy, and can use more.
     """
-    before, after = was.node.cores, will.node.cores
+    before, after, cores = was.node.cores, will.node.cores, used.cores
     if cores is None:
-        return Stretch(1.0, "A run takes as long as it did: its use of CPUs wasn't measured.")
-    if not before or not after or not was.cores or not will.cores:
+        few = f" in enough runs, only in {used.runs:,}" if used.runs else ""
+        return Stretch(1.0, f"A run takes as long as it did: its use of CPUs wasn't measured{few}.")
+    if not before or not after:
         return Stretch(1.0, "A run takes as long as it did: the vCPUs of its node aren't known.")
-    usable = min(will.cores, 1.0) if was.cores < 1 else will.cores
-    is_bound = cores >= CPU_BOUND * was.cores and was.node.vm_size != will.node.vm_size
-    if is_bound or (cores >= MIN_SATURATED * was.cores and was.cores < usable <= 1):
-        factor = was.cores / usable
-        text = f"Runs kept {cores:.2g} of their {was.cores:.2g} vCPUs busy, so with {usable:.2g} they take"
-        return Stretch(factor, f"{text} {factor:.2f} times as long.")
-    needed, had = cores * will.tasks, max(cores * was.tasks / before, 1.0)
-    factor = max(needed / after, 1.0) / had
+    had, gets = before / was.tasks, after / will.tasks
+    if gets > had and cores >= MIN_SATURATED * had:
+        return _with_more(used, had, gets, _usable(cores, used.threads, had, before))
+    factor, needed = max(cores / gets, 1.0) / max(cores / had, 1.0), cores * will.tasks
+    by = f", by {amount(used.runs, 'measured run')}."
     if factor <= 1:
-        text = f"A run takes as long as it did: {will.tasks} on a node keep {needed:.2g} of its {after} vCPUs busy."
-        return Stretch(1.0, text)
+        text = f"A run takes as long as it did: {will.tasks} on a node keep {needed:.2g} of its {after} vCPUs busy"
+        return Stretch(1.0, text + by)
     text = (
-        f"{will.tasks} runs on a node need {needed:.2g} of its {after} vCPUs, so they take {factor:.2f} times as long."
+        f"{will.tasks} runs on a node need {needed:.2g} of its {after} vCPUs, so they take {factor:.2f} times as long"
     )
-    return Stretch(factor, text)
+    return Stretch(factor, text + by)
+
+
+def _usable(cores: float, threads: float | None, had: float, before: int) -> _Usable:
+    """Returns what a run can use that kept all of the vCPUs busy that it had, or more where nodes weren't full.
+
+    It has a thread, which can use a whole vCPU. One of several may be a shell's that only waits. A run with as many as
+    its node has vCPUs may begin more on a larger node.
+    """
+    least, is_full = min(cores, had), cores * MIN_SATURATED <= had
+    if threads is None:
+        return _Usable(max(cores, 1.0) if is_full else least, least, inf)
+    expected = max(cores, threads - 1, 1.0)
+    most = inf if threads >= max(before, 2) else max(expected, threads)
+    return _Usable(expected if is_full else least, least, most)
+
+
+def _with_more(used: UsedCores, had: float, gets: float, usable: _Usable) -> Stretch:
+    """Returns the stretch of runs that kept all of their vCPUs busy and get more of them."""
+    factor, slowest, fastest = (min(each, had) / min(each, gets) for each in usable)
+    bounds = tuple(sorted({fastest, slowest} - {factor}))
+    took = "as long as they did" if factor == 1 else f"{factor:.2f} times as long"
+    text = (
+        f"Runs kept {used.cores:.2g} vCPUs busy where a full node has {had:.2g} for each, by"
+        f" {amount(used.runs, 'measured run')}: with {gets:.2g} they take {took}."
+    )
+    if not bounds:
+        return Stretch(factor, text)
+    why = "as their threads weren't measured" if used.threads is None else "as some of their threads may only wait"
+    ends = f"{min(factor, *bounds):.2f} to {max(factor, *bounds):.2f} times as long"
+    text = f"{text} Whether they can use more isn't known, {why}: the spread includes that they take {ends}."
+    return Stretch(factor, text, bounds)
 
 
 def lacking_gpus(gpus: float | None, was: SlotOffer, will: SlotOffer) -> str | None:

@@ -1,11 +1,13 @@
 """Estimates of many replays: the median with its spread. The same workload and scenario have the same estimate.
 
-The spread is that of replays in which waits differ, and of others in which durations do, too. It is widened by how far
-a replay under the settings of then misses what was seen.
+The spread is that of replays in which waits differ, and of others in which durations do, too: as those seen differ, and
+as far as it isn't known how they stretch. It is widened by how far a replay under the settings of then misses what was
+seen.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import median
 from typing import NamedTuple
 
@@ -59,17 +61,22 @@ def estimate_of(workload: Workload, scenario: Scenario, *, seed: str) -> Estimat
         return None
     least, most = _REPLAYS
     steps = len(workload.tasks) + scenario.nodes + expected_interruptions(workload, scenario)
-    number = round(min(max(_STEPS // (2 * steps), least), most))
-    as_seen, varied = list[NodeTimes](), list[NodeTimes]()
-    for resampled, found in ((False, as_seen), (True, varied)):
+    stretched = [(False, replace(scenario, stretch=bound)) for bound in scenario.bounds]
+    kinds = [(False, scenario), (True, scenario), *stretched]
+    number = round(min(max(_STEPS // (len(kinds) * steps), least), most))
+    found = list[list[NodeTimes]]()
+    for resampled, kind in kinds:
+        some = list[NodeTimes]()
         for each in range(number):
-            one = replay_once(workload, scenario, Draws(f"{seed}/{resampled}/{each}"), resampled=resampled)
+            one = replay_once(workload, kind, Draws(f"{seed}/{resampled}/{each}"), resampled=resampled)
             if one is None:
                 return None
-            found.append(one)
+            some.append(one)
+        found.append(some)
+    as_seen, *varied = found
     as_seen.sort(key=lambda one: one.end)
-    end, nodes = (_spread(as_seen, varied, figure) for figure in (_end, _nodes))
-    return Estimate(end, nodes, as_seen[len(as_seen) // 2], 2 * number).widened(_MIN_MARGIN)
+    end, nodes = (_spread(as_seen, chain(*varied), figure) for figure in (_end, _nodes))
+    return Estimate(end, nodes, as_seen[len(as_seen) // 2], len(kinds) * number).widened(_MIN_MARGIN)
 
 
 def expected_interruptions(workload: Workload, scenario: Scenario) -> float:
@@ -88,6 +95,6 @@ def _nodes(one: NodeTimes) -> float:
     return one.nodes
 
 
-def _spread(as_seen: Sequence[NodeTimes], varied: Sequence[NodeTimes], figure: Callable[[NodeTimes], float]) -> Spread:
+def _spread(as_seen: Sequence[NodeTimes], varied: Iterable[NodeTimes], figure: Callable[[NodeTimes], float]) -> Spread:
     both = [figure(one) for one in (*as_seen, *varied)]
     return Spread(median(figure(one) for one in as_seen), min(both), max(both))

@@ -19,12 +19,16 @@ _HOUR = 3_600_000  # milliseconds
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Nodes with task slots; runs take `stretch` times as long as seen. `interruptions` are those of spot nodes."""
+    """Nodes with task slots; runs take `stretch` times as long as seen, and may as well take any of `bounds` times.
+
+    `interruptions` are those of spot nodes.
+    """
 
     nodes: int
     slots: int
     stretch: float = 1.0
     interruptions: InterruptionRate | None = None
+    bounds: Sequence[float] = ()
 
 
 def replay_once(workload: Workload, scenario: Scenario, chance: Draws, *, resampled: bool) -> NodeTimes | None:

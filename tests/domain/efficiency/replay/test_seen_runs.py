@@ -137,3 +137,16 @@ def test_the_misfit_is_a_share_of_the_expected_end() -> None:
     estimate = estimate_of(found, Scenario(1, 1), seed="1")
     assert estimate
     assert (estimate.misfit(found.end), estimate.misfit(2 * found.end)) == (0.0, 1.0)
+
+
+def test_the_spread_has_the_ends_under_all_stretches_that_are_possible() -> None:
+    found = workload_of([task(f"{at}", 5 + 60 * at, 65 + 60 * at) for at in range(10)], total=10, slots=1)
+    assert found
+    plain, known = Scenario(1, 1), Scenario(1, 1, bounds=(0.25, 2.0))
+    usual, wide = (estimate_of(found, scenario, seed="1") for scenario in (plain, known))
+    assert usual
+    assert wide
+    assert wide.end.expected == usual.end.expected
+    assert wide.end.low < 0.3 * usual.end.expected < 1.9 * usual.end.expected < wide.end.high
+    assert wide.nodes.low < 0.3 * usual.nodes.expected < 1.9 * usual.nodes.expected < wide.nodes.high
+    assert wide.replays == 2 * usual.replays
