@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from decimal import Decimal
 from typing import Unpack
 
@@ -58,6 +59,17 @@ class EfficiencyEvidence:
         """Whether half of the runs kept at most 0.3 cores busy, or 30 % of their slots' cores where that is less."""
         cores, offered = self.enough("cores"), self.offer.cores
         return cores is not None and cores.quantile(50) / THOUSAND <= MAX_WAITING_CORES * min(offered or 1, 1)
+
+    @property
+    def longest_run(self) -> timedelta | None:
+        """The longest run of all tasks, measured or not; None where that isn't known, or too few runs were measured."""
+        durations, runs = self.enough("duration"), self.context.runs
+        if durations is None:
+            return None
+        measured = timedelta(milliseconds=durations.highest.value)
+        if runs is not None and runs.at_least is not None and runs.at_most is not None:
+            return measured if measured >= runs.at_least else runs.at_most
+        return measured if self.tasks is not None and durations.count >= self.tasks else None
 
     @property
     def need(self) -> Room | None:

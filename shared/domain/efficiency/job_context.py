@@ -28,6 +28,17 @@ class TaskLimit(NamedTuple):
     reason: str | None = None
 
 
+class BatchRuns(NamedTuple):
+    """What Batch shows of the tasks of the job, measured or not: whether none is left to run, and the longest run.
+
+    It is that of the latest runs of completed tasks, and lies between both ends of a bucket; None where it isn't known.
+    """
+
+    are_over: bool
+    at_least: timedelta | None = None
+    at_most: timedelta | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Kills:
     """Tasks whose processes the kernel killed for lack of memory; `is_limit`: each reached its container's limit."""
@@ -80,6 +91,7 @@ class JobContext:
 
     time_limit: TimeLimit | None = None
     task_limit: TaskLimit | None = None
+    runs: BatchRuns | None = None
     kills: Kills | None = None
     start_ups: StartUpTime | None = None
     dedicated: NodeKindUse = field(default_factory=NodeKindUse)

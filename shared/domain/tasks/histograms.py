@@ -75,6 +75,12 @@ class Histogram:
                 return (_lowest(bucket) + _lowest(bucket + 1) - 1) / 2
         raise ValueError(f"{percent} percent of no values")
 
+    @property
+    def highest(self) -> tuple[int, int]:
+        """The ends of the last bucket, between which the highest value is; the histogram must not be empty."""
+        bucket = self.buckets[-1][0]
+        return _lowest(bucket), _lowest(bucket + 1) - 1
+
     def below(self, edges: Sequence[int]) -> list[int]:
         """Returns how many values are below each edge in milliseconds. Raises ValueError for one inside a bucket."""
         numbers = list(accumulate((number for _, number in self.buckets), initial=0))

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from shared.domain.core.keys import key_of
 from shared.domain.cost.job_node_use import NodeKindTime
 from shared.domain.efficiency.job_context import (
+    BatchRuns,
     JobContext,
     Kills,
     NodeKindUse,
@@ -63,7 +64,7 @@ class JobContextReader:
         nodes = None
         if with_nodes:
             nodes = await self._nodes.figures(account_id, facts.pool_id or "", facts.creation_time, last_end, cores)
-        return JobContext(time_limit=_time_limit(facts), kills=kills, nodes=nodes)
+        return JobContext(time_limit=_time_limit(facts), runs=_runs(report), kills=kills, nodes=nodes)
 
     async def _kills(self, account_id: str, facts: JobFacts) -> Kills | None:
         """Returns the tasks that were killed, as far as some pages of the account's events show."""
@@ -90,6 +91,18 @@ def _time_limit(facts: JobFacts) -> TimeLimit | None:
     if facts.state != COMPLETED or limit is None or end is None or (facts.terminate_reason or "").lower() == _TIMED_OUT:
         return None
     return TimeLimit(limit, max(end - facts.creation_time, timedelta()))
+
+
+def _runs(report: JobReport) -> BatchRuns | None:
+    """Returns what the stored counts and statistics say of the job's runs, None before its first read."""
+    facts, snapshot = report.job.facts, report.job.snapshot
+    if snapshot is None:
+        return None
+    statistics = snapshot.statistics.unpack() if snapshot.statistics else None
+    are_over = facts.state == COMPLETED or snapshot.counts.completed == snapshot.counts.total
+    if statistics is None or not statistics.runs.count:
+        return BatchRuns(are_over)
+    return BatchRuns(are_over, *(timedelta(milliseconds=end) for end in statistics.runs.highest))
 
 
 def _kind_use(found: NodeKindTime) -> NodeKindUse:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from shared.domain.efficiency.evidence import EfficiencyEvidence
 from shared.domain.efficiency.findings import efficiency_findings
 from shared.domain.efficiency.job_context import (
+    BatchRuns,
     JobContext,
     Kills,
     NodeFigures,
@@ -225,7 +226,18 @@ def sound_with_task_limit(dice: Dice) -> EfficiencyEvidence:
     limits = ((short, None), (short, long), (long, short), (None, short), (None, None))
     task = TaskLimit(("a", "b"), *dice.choice(limits))
     job = TimeLimit(long * 20, long / 2) if task.limit == short else None
-    return replace(found, context=JobContext(time_limit=job, task_limit=task))
+    return replace(found, context=JobContext(time_limit=job, task_limit=task, runs=BatchRuns(are_over=True)))
+
+
+def sound_with_tasks_left(dice: Dice) -> EfficiencyEvidence:
+    """A limit far above the first runs that ended, and none above those that go on or weren't measured."""
+    found = made(dice, dice.choice(_GENERAL), 2, Shape(hours=(0.01, 0.05)))
+    hours = timedelta(hours=dice.uniform(6, 48))
+    runs = dice.choice(
+        (BatchRuns(are_over=False), BatchRuns(False, hours / 200, hours / 190), BatchRuns(True, hours / 3, hours / 2.7))
+    )
+    context = JobContext(task_limit=TaskLimit(("a",), hours), runs=runs)
+    return replace(found, tasks=4 * found.group.runs, context=context)
 
 
 def much_time_of_tasks(dice: Dice) -> EfficiencyEvidence:
@@ -238,7 +250,9 @@ def much_time_of_tasks(dice: Dice) -> EfficiencyEvidence:
     )
     job = dice.choice((None, took * 3))
     of_job = TimeLimit(job, took) if job else None
-    return replace(found, context=JobContext(time_limit=of_job, task_limit=TaskLimit(("a", "b"), limit, job)))
+    of_tasks = TaskLimit(("a", "b"), limit, job)
+    context = JobContext(time_limit=of_job, task_limit=of_tasks, runs=BatchRuns(are_over=True))
+    return replace(found, context=context)
 
 
 def much_time(dice: Dice) -> EfficiencyEvidence:
@@ -286,6 +300,7 @@ PLANTS: Mapping[Plant, str | None] = {
     sound_between_sizes: None,
     sound_with_limit: None,
     sound_with_task_limit: None,
+    sound_with_tasks_left: None,
     sound_on_new_nodes: None,
     sound_on_spot_nodes: None,
     sound_on_healthy_nodes: None,

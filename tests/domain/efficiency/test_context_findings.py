@@ -9,6 +9,7 @@ import pytest
 
 from shared.domain.efficiency.findings import efficiency_findings
 from shared.domain.efficiency.job_context import (
+    BatchRuns,
     JobContext,
     Kills,
     NodeFigures,
@@ -23,6 +24,7 @@ from tests.domain.efficiency.measured_jobs import HOUR, evidence, run
 
 SOUND = [run(at, cores=3.8, memory=12.0) for at in range(40)]
 MINUTE = timedelta(minutes=1)
+OVER = BatchRuns(are_over=True)
 MEBI = 1 << 20
 
 
@@ -80,7 +82,7 @@ def replace_limit(limit: TimeLimit, *, hours: int) -> TimeLimit:
 
 def test_a_time_limit_of_tasks_of_ten_times_the_longest_run_is_too_long() -> None:
     known = TaskLimit(("task-0001", "task-0000"), timedelta(days=7))
-    one = only(JobContext(task_limit=known))
+    one = only(JobContext(task_limit=known, runs=OVER))
     assert (one.rule, one.title) == ("taskTimeLimitTooLong", "The time limit of tasks is far too long")
     assert one.sentence == (
         "A task may run for 7 days; 95 % of 40 runs ended within 60 minutes, and all within 60 minutes. A task that"
@@ -89,19 +91,48 @@ def test_a_time_limit_of_tasks_of_ten_times_the_longest_run_is_too_long() -> Non
     assert one.advice == "Set maxWallClockTime of the tasks to 2 hours."
     assert (one.evidence["taskTimeLimit"], one.evidence["exampleTasks"]) == (known.limit, known.tasks)
     for limit in (timedelta(hours=9), None):
-        assert codes(JobContext(task_limit=known._replace(limit=limit))) == []
-    assert codes(JobContext(task_limit=known._replace(reason="Unknown."))) == []
-    assert codes(JobContext(task_limit=known), SOUND[:4]) == []
+        assert codes(JobContext(runs=OVER, task_limit=known._replace(limit=limit))) == []
+    assert codes(JobContext(runs=OVER, task_limit=known._replace(reason="Unknown."))) == []
+    assert codes(JobContext(task_limit=known, runs=OVER), SOUND[:4]) == []
+
+
+def test_nothing_is_said_of_the_limit_of_tasks_while_some_are_left() -> None:
+    short = [run(at, cores=3.8, memory=12.0, hours=0.01) for at in range(20)]
+    known = TaskLimit(("task-0001",), timedelta(hours=12))
+
+    def named(runs: BatchRuns | None) -> list[Finding]:
+        return list(efficiency_findings(evidence(short, tasks=1000, context=JobContext(task_limit=known, runs=runs))))
+
+    seconds = timedelta(seconds=34), timedelta(seconds=37)
+    assert named(BatchRuns(are_over=False)) == named(BatchRuns(False, *seconds)) == named(None) == []
+    assert named(BatchRuns(are_over=True)) == []
+    (one,) = named(BatchRuns(True, *seconds))
+    assert one.evidence["longestRun"] == timedelta(seconds=36)
+
+
+def test_runs_that_were_not_measured_count_for_advised_limits() -> None:
+    hour, week = timedelta(hours=1), timedelta(days=7)
+    runs = BatchRuns(True, 2.5 * hour, 2.75 * hour)
+    one = only(JobContext(task_limit=TaskLimit((), week), runs=runs))
+    assert one.advice == "Set maxWallClockTime of the tasks to 6 hours."
+    assert "and all within 3 hours." in one.sentence
+    assert codes(JobContext(task_limit=TaskLimit((), 20 * hour), runs=runs)) == []
+    job = only(JobContext(time_limit=TimeLimit(week, 4 * hour), runs=runs))
+    assert job.advice == "Set maxWallClockTime of the job to 8 hours, and that of its tasks to 6 hours."
+    few = efficiency_findings(evidence(SOUND, tasks=1000, context=JobContext(time_limit=TimeLimit(week, 4 * hour))))
+    assert [(one.advice, one.evidence["sufficientTaskLimit"]) for one in few] == [
+        ("Set maxWallClockTime of the job to 8 hours.", None)
+    ]
 
 
 def test_a_limit_that_ends_hanging_tasks_in_time_suffices_beside_one_that_is_too_long() -> None:
     week, hours = timedelta(days=7), timedelta(hours=3)
     job = TimeLimit(week, hours)
     assert codes(JobContext(time_limit=job, task_limit=TaskLimit((), hours, week))) == []
-    assert codes(JobContext(task_limit=TaskLimit((), week, hours))) == []
+    assert codes(JobContext(task_limit=TaskLimit((), week, hours), runs=OVER)) == []
     assert codes(JobContext(time_limit=job, task_limit=TaskLimit((), week, week))) == ["timeLimitTooLong"]
     assert codes(JobContext(time_limit=job, task_limit=TaskLimit((), None, week))) == ["timeLimitTooLong"]
-    assert codes(JobContext(time_limit=TimeLimit(week, week / 2), task_limit=TaskLimit((), week, week))) == [
+    assert codes(JobContext(time_limit=TimeLimit(week, week / 2), task_limit=TaskLimit((), week, week), runs=OVER)) == [
         "taskTimeLimitTooLong"
     ]
 

@@ -16,6 +16,12 @@ def test_numbers_below_edges_are_those_of_plain_counting(durations: list[int], w
     assert Histogram.of(durations).below(wanted) == expected
 
 
+@given(st.lists(values, min_size=1, max_size=60))
+def test_the_last_bucket_has_the_highest_value_and_is_at_most_an_eighth_wide(durations: list[int]) -> None:
+    low, high = Histogram.of(durations).highest
+    assert low <= max(*durations, 0) <= high <= low * 9 / 8
+
+
 def test_nothing_is_below_the_edges_of_an_empty_histogram() -> None:
     assert Histogram().below([8, 1024]) == [0, 0]
 

@@ -161,6 +161,14 @@ async def test_the_time_limit_of_tasks_is_looked_up_for_the_shortest_and_the_lon
     assert limits["mixed"]["maxWallClockSeconds"] is None
     assert limits["mixed"]["reason"] == "The time limit of tasks isn't the same for all that were looked up."
     assert world.emulator.counters["GET /jobs/{jobId}/tasks/{taskId}"]["requests"] - before == 2 * len(LIMITS)
+    await add_tasks(world.batch, 1, job="loose", command="sleep 3000", prefix="long")
+    world.advance(600)
+    await world.poll()
+    assert await findings(world, "loose") == {}
+    world.advance(3600)
+    await world.poll()
+    (over,) = (await findings(world, "loose")).values()
+    assert 3000 <= over["evidence"]["longestRun"] <= 3000 * 9 / 8
     await world.batch.begin_delete_job("loose")
     world.advance(600)
     await world.poll()

@@ -11,12 +11,15 @@ from shared.domain.findings.finding import Finding
 def task_time_limit_too_long(e: EfficiencyEvidence) -> Finding | None:
     """Returns the finding on tasks whose maxWallClockTime is ten times the longest run, or longer.
 
-    It says nothing where the job's own limit would end a task that hangs in time.
+    It says nothing where the job's own limit would end a task that hangs in time, and while tasks of the job are left,
+    as those that completed first are its shortest.
     """
     durations, known = e.enough("duration"), e.context.task_limit
     if durations is None or known is None or known.reason or known.limit is None:
         return None
-    usual, longest = (timedelta(milliseconds=one) for one in (durations.quantile(95), durations.highest.value))
+    usual, longest = timedelta(milliseconds=durations.quantile(95)), e.longest_run
+    if longest is None or e.context.runs is None or not e.context.runs.are_over:
+        return None
     if any(ends_in_time(limit, longest) for limit in (known.limit, known.job) if limit is not None):
         return None
     task = sufficient_limit(longest)

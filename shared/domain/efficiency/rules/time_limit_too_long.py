@@ -17,18 +17,20 @@ def time_limit_too_long(e: EfficiencyEvidence) -> Finding | None:
     if durations is None or known is None:
         return None
     limit, took = known
-    usual, longest = (timedelta(milliseconds=one) for one in (durations.quantile(95), durations.highest.value))
+    usual, measured = (timedelta(milliseconds=one) for one in (durations.quantile(95), durations.highest.value))
+    longest = measured if e.longest_run is None else e.longest_run
     own = e.context.task_limit.limit if e.context.task_limit else None
     if ends_in_time(limit, took) or (own is not None and ends_in_time(own, longest)):
         return None
-    job, task = sufficient_limit(took), sufficient_limit(longest)
+    job, task = sufficient_limit(took), None if e.longest_run is None else sufficient_limit(longest)
+    of_tasks = f", and that of its tasks to {span_text(task)}" if task else ""
     return e.found(
         "timeLimitTooLong",
         title="The job's time limit is far too long",
         sentence=f"The job may take {span_text(limit)}, and took {span_text(took)}; 95 % of {durations.count:,} runs"
         f" ended within {span_text(usual)}, and all within {span_text(longest)}. A task that hangs would hold its slots"
         " until the limit.",
-        advice=f"Set maxWallClockTime of the job to {span_text(job)}, and that of its tasks to {span_text(task)}.",
+        advice=f"Set maxWallClockTime of the job to {span_text(job)}{of_tasks}.",
         evidence={
             "maxWallClockTime": limit,
             "jobTime": took,
