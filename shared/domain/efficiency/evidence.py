@@ -112,23 +112,21 @@ class EfficiencyEvidence:
     def sufficient_size(self) -> str | None:
         """The smallest known VM size that has room for as many tasks as a node now, if it is much smaller.
 
-        It has the same GPUs, and a local disk if nodes have one now. It costs less, as far as both prices are known.
+        It has the same GPUs, which must be known, and a local disk unless nodes are known to have none. It costs less,
+        as far as both prices are known.
         """
-        node = self.offer.node
-        if node.may_have_gpus and not node.gpus:
-            return None
-        return self._smaller(lambda one: (one.gpus, one.gpu_memory) == (node.gpus, node.gpu_memory))
+        return self._smaller(lambda one: one.replaces(self.offer.node))
 
     @property
     def size_without_gpus(self) -> str | None:
         """The smallest known VM size without GPUs that has room for as many tasks as a node now."""
-        return self._smaller(lambda one: not one.gpus)
+        return self._smaller(lambda one: not one.gpus and one.has_disk_of(self.offer.node))
 
     @property
     def larger_size(self) -> str | None:
         """The smallest known VM size with at least as many vCPUs and enough memory for as many tasks as a node now.
 
-        It has the same GPUs, and a local disk if nodes have one now.
+        It has the same GPUs, which must be known, and a local disk unless nodes are known to have none.
         """
         node, memory = self.offer.node, self.enough("memory")
         if node.room is None or memory is None:
@@ -138,8 +136,7 @@ class EfficiencyEvidence:
             one
             for one in advised_nodes()
             if one.room and one.room.suffices(Room(node.room.cores, max(need, node.room.memory + 1)))
-            if (one.gpus, one.gpu_memory) == (node.gpus, node.gpu_memory)
-            if one.has_local_disk >= node.has_local_disk
+            if one.replaces(node)
         )
 
     def _smaller(self, is_fit: Callable[[NodeOffer], bool]) -> str | None:
@@ -151,7 +148,7 @@ class EfficiencyEvidence:
             one
             for one in advised_nodes()
             if one.room and one.room.suffices(whole) and one.room.is_much_smaller(node.room)
-            if is_fit(one) and one.has_local_disk >= node.has_local_disk and self._is_cheaper(one.vm_size)
+            if is_fit(one) and self._is_cheaper(one.vm_size)
         )
 
     def nearest(self, nodes: Iterable[NodeOffer]) -> str | None:

@@ -54,14 +54,17 @@ class SizeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
 
 @dataclass(frozen=True, slots=True)
 class NodeOffer:
-    """What a node offers: vCPUs and bytes of memory, None where they are unknown; GPUs and the memory of all."""
+    """What a node offers: vCPUs, bytes of memory and a local disk, None where unknown; GPUs and the memory of all.
+
+    GPUs of a size that the file lacks are unknown, too, where `may_have_gpus` says so.
+    """
 
     vm_size: str
     cores: int | None
     memory: int | None
     gpus: int = 0
     gpu_memory: int = 0
-    has_local_disk: bool = False
+    has_local_disk: bool | None = None
 
     def with_memory(self, measured: float | None) -> "NodeOffer":
         """Returns the offer with the memory that its node's agents measured, where the file lacks the size."""
@@ -71,6 +74,20 @@ class NodeOffer:
     def may_have_gpus(self) -> bool:
         """Whether it has GPUs, or is of a family with these that the file lacks."""
         return bool(self.gpus) or self.vm_size.startswith(_WITH_GPUS)
+
+    @property
+    def are_gpus_known(self) -> bool:
+        """Whether its GPUs are known, or it certainly has none."""
+        return bool(self.gpus) or not self.may_have_gpus
+
+    def replaces(self, other: "NodeOffer") -> bool:
+        """Returns whether it has the GPUs of another node, and a local disk, unless that one is known to have none."""
+        same_gpus = (self.gpus, self.gpu_memory) == (other.gpus, other.gpu_memory)
+        return other.are_gpus_known and same_gpus and self.has_disk_of(other)
+
+    def has_disk_of(self, other: "NodeOffer") -> bool:
+        """Returns whether it has a local disk, or another node is known to have none."""
+        return bool(self.has_local_disk) or other.has_local_disk is False
 
     @property
     def most_slots(self) -> int:

@@ -159,6 +159,13 @@ def sound_of_unknown_size(dice: Dice) -> EfficiencyEvidence:
     return replace(found, offer=replace(found.offer, node=unknown), group=found.group)
 
 
+def sound_with_reported_memory(dice: Dice) -> EfficiencyEvidence:
+    """Nodes of an unknown size with reported memory, whose cores are idle: whether it has GPUs isn't known."""
+    found = made(dice, "standard_d8s_v5", dice.choice((1, 2)), Shape((0.05, 0.3), (0.05, 0.8)))
+    node = node_offer("standard_nc8as_t9_v9", 8).with_memory(32.0 * GIB)
+    return replace(found, offer=replace(found.offer, node=node))
+
+
 def single_threaded(dice: Dice) -> EfficiencyEvidence:
     size = dice.choice(_GENERAL)
     return made(dice, size, dice.choice((1, 2)), Shape(_share_of_cores(size, 0.5, 1.0), (0.02, 0.3)))
@@ -305,6 +312,7 @@ PLANTS: Mapping[Plant, str | None] = {
     sound_on_spot_nodes: None,
     sound_on_healthy_nodes: None,
     sound_of_unknown_size: None,
+    sound_with_reported_memory: None,
     single_threaded: "oneBusyCore",
     much_memory: "memoryAboveNeed",
     little_memory: "memoryNearLimit",

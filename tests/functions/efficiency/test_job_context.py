@@ -89,7 +89,7 @@ async def test_nodes_of_an_unknown_size_offer_the_memory_that_they_report(
     offered = {one["name"]: one["offered"] for one in answer["groups"][0]["figures"]}
     assert (offered["cores"], offered["memory"]) == (4.0, 31 * 1024 * MEBI)
     (found,) = answer["findings"]
-    assert (found["code"], found["evidence"]["sufficientSize"]) == ("memoryAboveNeed", "standard_d4ls_v5")
+    assert (found["code"], found["evidence"]["sufficientSize"]) == ("memoryAboveNeed", "standard_d4lds_v5")
 
 
 async def test_the_time_limit_of_a_completed_job_is_compared_with_the_time_that_it_took(

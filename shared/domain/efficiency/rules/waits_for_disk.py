@@ -22,20 +22,20 @@ def waits_for_disk(e: EfficiencyEvidence) -> Finding | None:
         title="Tasks wait for disks",
         sentence=f"Half of {cores.count:,} runs kept at most {busy:.1f} cores busy on average, while half read and"
         f" wrote {size_text(moved)} a second or more.",
-        advice=f"{_disk_advice(e)} Read inputs once, in large blocks; more tasks at once would share the same disks.",
+        advice=f"{_disk_advice(e)}Read inputs once, in large blocks; more tasks at once would share the same disks.",
         evidence={"cores": round(busy, 2), "diskMiBPerSecond": round(moved / _MEBI, 1)},
     )
 
 
 def _disk_advice(e: EfficiencyEvidence) -> str:
-    """Returns which disk the tasks should use: a local one, of another VM size where theirs has none."""
+    """Returns which disk the tasks should use: a local one, of another VM size where theirs is known to have none."""
     node = e.offer.node
-    if node.has_local_disk or node.room is None:
-        return "Keep what tasks read and write often on the node's local disk."
+    if node.has_local_disk is None:
+        return ""
+    if node.has_local_disk:
+        return "Keep what tasks read and write often on the node's local disk. "
     size = e.nearest(
-        one
-        for one in advised_nodes()
-        if one.room == node.room and one.has_local_disk and (one.gpus, one.gpu_memory) == (node.gpus, node.gpu_memory)
+        one for one in advised_nodes() if one.room == node.room and one.has_local_disk and one.replaces(node)
     )
     instead = f"; {size} has one, and the same cores and memory" if size else ""
-    return f"Nodes of {node.vm_size} have no local disk{instead}."
+    return f"Nodes of {node.vm_size} have no local disk{instead}. "
