@@ -23,7 +23,7 @@ from shared.domain.efficiency.task_groups import FIGURES, Figure, GroupKey, Task
 from shared.domain.efficiency.used_shares import UsedShares
 from shared.domain.findings.finding import Finding
 from shared.domain.findings.thresholds import MIN_MEASURED_OF_SMALL_JOBS, MIN_MEASURED_RUNS
-from shared.services.efficiency.efficiency_queries import EfficiencyReport
+from shared.services.efficiency.efficiency_reports import EfficiencyReport
 
 type Unit = Literal["s", "cores", "B", "B/s", "threads", "gpus"]
 _UNITS: Mapping[Figure, tuple[Unit, int]] = {

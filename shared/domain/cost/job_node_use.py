@@ -1,6 +1,7 @@
 """What a job's tasks held on dedicated and on spot nodes, with money, and what the other kind would have cost."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -40,11 +41,13 @@ class JobNodeUse:
     """What a job's tasks held on dedicated and on spot nodes, and the job's share of the time in which nodes started.
 
     Each day's start-ups of a pool are shared among its jobs in proportion to what their tasks held on that day.
+    `amounts` are the money for what they held by VM size, of what has a price.
     """
 
     dedicated: NodeKindTime = field(default_factory=NodeKindTime)
     spot: NodeKindTime = field(default_factory=NodeKindTime)
     starting: int = 0
+    amounts: Mapping[str, Decimal] = field(default_factory=dict)
 
     @property
     def held(self) -> int:
@@ -55,6 +58,7 @@ class JobNodeUse:
 def job_node_use(days: Iterable[PricedDay], job_key: str) -> JobNodeUse:
     """Returns what a job's tasks held in some days."""
     dedicated, spot, starting = NodeKindTime(), NodeKindTime(), 0
+    amounts = defaultdict[str, Decimal](Decimal)
     for day in days:
         if job_key not in day.usage.jobs:
             continue
@@ -63,9 +67,10 @@ def job_node_use(days: Iterable[PricedDay], job_key: str) -> JobNodeUse:
                 continue
             if line.cost_class in _HELD:
                 (dedicated if line.kind.dedicated else spot).add(line, other_price(day, line.pool, line.kind))
+                amounts[line.kind.vm_size] += line.amount or 0
             elif line.cost_class in _STARTING:
                 starting += line.time
-    return JobNodeUse(dedicated, spot, starting)
+    return JobNodeUse(dedicated, spot, starting, amounts)
 
 
 def other_price(day: PricedDay, pool: str, kind: NodeKind) -> Decimal | None:

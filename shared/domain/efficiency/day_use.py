@@ -1,6 +1,6 @@
 """What measured runs of an account used on one day (UTC) of their starts, by job, and advice on each job.
 
-It holds no money: advice says which share of the money that a job's tasks held it would have saved.
+It holds no money: advice says which share it would have saved of what a job's tasks held on nodes of its VM size.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ _MAX_TEXT = 400
 
 
 class Advice(NamedTuple):
-    """A finding's rule, title and advice, its VM size, and the share of the job's money that it would have saved."""
+    """A finding's rule, title and advice, its VM size, and the share that it would have saved of the money of that."""
 
     rule: str
     vm_size: str

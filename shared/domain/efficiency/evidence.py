@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Unpack
 
 from shared.domain.efficiency.distributions import Distribution
-from shared.domain.efficiency.job_context import JobContext
+from shared.domain.efficiency.job_context import JobContext, Kills
 from shared.domain.efficiency.offers import NodeOffer, Room, SlotOffer, advised_nodes, nearest_size
 from shared.domain.efficiency.task_groups import Figure, TaskGroup
 from shared.domain.findings.finding import Amount, Details, Finding, Scope, Value
@@ -31,8 +31,8 @@ class EfficiencyEvidence:
     """Runs of a job on a VM size. The job has so many `tasks`, None before its first read.
 
     `cost` is the money for what these tasks held; None where nothing of it has a price. `context` has what is known of
-    the job beside them; where a job ran on several sizes it is that of the size with the most runs alone. `hourly` are
-    the known prices of nodes by VM size.
+    the job beside them; where a job ran on several sizes, findings on it stand with the main one alone, which has most
+    of the runs. `hourly` are the known prices of nodes by VM size.
     """
 
     job_id: str
@@ -42,11 +42,17 @@ class EfficiencyEvidence:
     cost: Decimal | None = None
     context: JobContext = field(default_factory=JobContext)
     hourly: Mapping[str, Decimal] = field(default_factory=dict)
+    is_main_size: bool = True
 
     def enough(self, figure: Figure) -> Distribution | None:
         """Returns a figure if enough runs have it: 20, or 5 if these are all tasks of the job."""
         values = self.group.figures.get(figure)
         return values if values and is_enough(values.count, self.tasks) else None
+
+    @property
+    def own_kills(self) -> Kills | None:
+        """The job's kills, on its main VM size alone: they aren't known by size."""
+        return self.context.kills if self.is_main_size else None
 
     @property
     def is_memory_near_limit(self) -> bool:

@@ -39,9 +39,24 @@ _RULES: tuple[tuple[Rule, ...], ...] = (
     (time_limit_too_long, task_time_limit_too_long),
 )
 """Rules by remedy: those of the first line are about another number of slots or another VM size."""
+_OF_JOB: frozenset[Rule] = frozenset(
+    (
+        waits_for_network,
+        stolen_time,
+        start_up_exceeds_work,
+        spot_loses_work,
+        spot_suffices,
+        time_limit_too_long,
+        task_time_limit_too_long,
+    )
+)
+"""Rules whose figures are those of the whole job or its nodes: they are named with its main VM size alone."""
 
 
 def efficiency_findings(e: EfficiencyEvidence) -> Sequence[Finding]:
-    """Returns what the rules conclude; nothing where too few runs were measured."""
-    found = (next((one for rule in rules if (one := rule(e))), None) for rules in _RULES)
-    return [one for one in found if one]
+    """Returns what the rules conclude; nothing where too few runs were measured.
+
+    On other VM sizes than the main one a finding on the job isn't named, but still replaces those behind it.
+    """
+    found = (next(((rule, one) for rule in rules if (one := rule(e))), None) for rules in _RULES)
+    return [one for rule, one in filter(None, found) if e.is_main_size or rule not in _OF_JOB]

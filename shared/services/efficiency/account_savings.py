@@ -18,7 +18,7 @@ from shared.domain.cost.usage_days import NodeKind
 from shared.domain.cost.waste.evidence import Waste
 from shared.domain.cost.waste.gathering import evidence_of
 from shared.domain.cost.waste.rules import waste_found
-from shared.domain.cost.waste.savings import Claim, CostCells, most_rewarding
+from shared.domain.cost.waste.savings import Cell, Claim, CostCells, most_rewarding
 from shared.domain.efficiency.day_use import Advice
 from shared.domain.efficiency.job_context import NodeKindUse
 from shared.domain.efficiency.spot_notes import SpotNote, spot_note
@@ -107,13 +107,18 @@ def best_savings(tally: SavingsTally, advice: Mapping[str, Sequence[Advice]], wa
 def _advised(tally: SavingsTally, advice: Mapping[str, Sequence[Advice]]) -> list[tuple[Saving, Claim]]:
     found = list[tuple[Saving, Claim]]()
     for key in sorted(advice.keys() & tally.names.keys()):
-        held = tally.cells.total(tally.cells.held(key))
         for one in advice[key]:
-            amount = held * Decimal(str(one.share))
+            cells = _cells_of(tally.cells, key, one.vm_size)
+            amount = tally.cells.total(cells) * Decimal(str(one.share))
             scope = Scope("job", tally.names[key])
             saving = _saving(scope, one.rule, one.title, one.advice, one.vm_size)
-            found.append((saving, Claim(tally.cells.held(key, vm_size=one.vm_size), amount)))
+            found.append((saving, Claim(cells, amount)))
     return found
+
+
+def _cells_of(cells: CostCells, job: str, vm_size: str) -> list[Cell]:
+    """Returns what a job's tasks held on nodes of a size, where there were none of it on those of unknown size."""
+    return [cell for cell in cells.held(job, vm_size=vm_size) if cell.kind.vm_size in {vm_size, ""}]
 
 
 def _on_spot(tally: SavingsTally) -> list[tuple[Saving, Claim]]:

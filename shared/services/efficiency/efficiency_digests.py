@@ -20,7 +20,8 @@ from shared.domain.jobs.job_efficiency import JobEfficiency
 from shared.domain.jobs.jobs import JobFacts
 from shared.errors import CacheConflictError, NotFoundError, UnreadableError
 from shared.log import logger
-from shared.services.efficiency.efficiency_queries import AccountPrices, EfficiencyQueries, EfficiencyReport
+from shared.services.efficiency.efficiency_queries import AccountPrices, EfficiencyQueries
+from shared.services.efficiency.efficiency_reports import EfficiencyReport
 from shared.services.jobs.job_records import JobRecords
 from shared.services.prices.price_queries import PriceQueries
 from shared.services.queries.queries import Queries

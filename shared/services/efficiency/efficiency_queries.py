@@ -5,7 +5,7 @@ if they differ, nothing is said of offers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -13,15 +13,12 @@ from typing import NamedTuple
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.job_costs import held_amount
-from shared.domain.efficiency.evidence import EfficiencyEvidence, is_enough
-from shared.domain.efficiency.exit_groups import MAX_RUNS, ExitGroups, exit_groups
+from shared.domain.efficiency.evidence import EfficiencyEvidence
+from shared.domain.efficiency.exit_groups import MAX_RUNS, exit_groups
 from shared.domain.efficiency.findings import efficiency_findings
-from shared.domain.efficiency.job_context import JobContext, TaskLimit
+from shared.domain.efficiency.job_context import JobContext
 from shared.domain.efficiency.offers import SlotOffer, advised_nodes, node_offer
-from shared.domain.efficiency.task_groups import Figure, TaskGroup, TaskGroups, by_vm_size
-from shared.domain.efficiency.used_shares import job_efficiency
-from shared.domain.findings.finding import Finding
-from shared.domain.jobs.job_efficiency import JobEfficiency
+from shared.domain.efficiency.task_groups import Figure, TaskGroup, by_vm_size
 from shared.domain.pools.cores import vcpus_in_pool
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.prices.pool_prices import hourly_prices
@@ -30,6 +27,7 @@ from shared.domain.prices.price_table import PriceTable
 from shared.domain.reports.reports import JobReport
 from shared.errors import UnreadableError
 from shared.services.cost.cost_queries import CostQueries, JobCostReport
+from shared.services.efficiency.efficiency_reports import EfficiencyReport
 from shared.services.efficiency.job_contexts import JobContextReader
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.pools.pools import PoolStore
@@ -51,63 +49,6 @@ class AccountPrices(NamedTuple):
 
     table: PriceTable
     region: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class EfficiencyReport:
-    """A job's measured runs in groups, what its tasks' slots offer by VM size, and findings, the dearest first.
-
-    `as_of` is the last end of a run. `required` are the slots of each task, None where they differ. `reason` is a
-    sentence why there are no offers, or no groups. `cost` is the money for what the job's tasks held, in `currency`.
-    `task_limit` is None where it wasn't looked up, as of too few runs. `exits` are the same runs by exit, None where
-    they weren't grouped so; `days` are their groups by day since 1970.
-    """
-
-    report: JobReport
-    groups: TaskGroups
-    as_of: datetime | None
-    currency: str
-    cost: Decimal | None
-    offers: Mapping[str, SlotOffer] = field(default_factory=dict)
-    slots: int | None = None
-    required: int | None = None
-    findings: Sequence[Finding] = ()
-    reason: str | None = None
-    exits: ExitGroups | None = None
-    days: Mapping[int, TaskGroups] = field(default_factory=dict)
-    task_limit: TaskLimit | None = None
-
-    @property
-    def efficiency(self) -> JobEfficiency:
-        """What all runs used of what their slots offered, as far as enough of them are known."""
-        as_of = to_milliseconds(self.as_of) // 1000 if self.as_of else 0
-        return job_efficiency(by_vm_size(self.groups), self.offers, as_of, self.is_enough)
-
-    @property
-    def runs(self) -> int:
-        return sum(group.runs for group in self.groups.values())
-
-    @property
-    def main_size(self) -> str:
-        """The VM size with most of the runs, empty where it isn't known."""
-        sizes = by_vm_size(self.groups)
-        return max(sizes, key=lambda size: sizes[size].runs, default="")
-
-    def is_enough(self, runs: int) -> bool:
-        """Returns whether so many measured runs are enough to conclude from."""
-        return is_enough(runs, self.tasks)
-
-    @property
-    def tasks(self) -> int | None:
-        """The job's tasks in any state, None before its first read."""
-        snapshot = self.report.job.snapshot
-        return snapshot.counts.total if snapshot else None
-
-    @property
-    def completed(self) -> int | None:
-        """The job's completed tasks, None before its first read."""
-        snapshot = self.report.job.snapshot
-        return snapshot.counts.completed if snapshot else None
 
 
 class EfficiencyQueries:
@@ -143,14 +84,21 @@ class EfficiencyQueries:
         """Returns a job's efficiency since its creation. Raises NotFoundError, CacheConflictError, StorageError."""
         cost = await self._costs.of_job(account_id, job_id, "none", dearest=False)
         measured = await self._measured(cost.report, cost.currency, _held(cost))
+        measured = replace(measured, amounts=cost.use.amounts)
         return await self._judged(measured, AccountPrices(cost.prices, cost.region), cost)
 
     async def of_share(self, report: JobReport, prices: AccountPrices) -> EfficiencyReport:
-        """Returns a job's efficiency with amounts as shares of its money, without findings that need its costs.
+        """Returns a job's efficiency with amounts as shares of the money of their VM size, without those of its costs.
+
+        Findings that would have saved most time of vCPUs come first.
 
         Raises NotFoundError, CacheConflictError, StorageError.
         """
-        return await self._judged(await self._measured(report, "", Decimal(1)), prices)
+        measured = await self._measured(report, "", None)
+        found = await self._judged(
+            replace(measured, amounts=dict.fromkeys(by_vm_size(measured.groups), Decimal(1))), prices
+        )
+        return replace(found, findings=sorted(found.findings, key=found.share_of_time, reverse=True))
 
     async def _measured(self, report: JobReport, currency: str, cost: Decimal | None) -> EfficiencyReport:
         """Returns what was measured of a job, before anything is concluded."""
@@ -188,28 +136,28 @@ class EfficiencyQueries:
         found = replace(found, offers=offers, slots=facts.slots_per_node, required=required)
         is_spot = costs.use.spot.held > costs.use.dedicated.held if costs else facts.has_only_spot_nodes
         hourly = _hourly(prices, facts, found.as_of, offers, is_spot=is_spot) if found.as_of else {}
-        context = await self._context(found, _evidence(found, hourly, JobContext()), costs)
+        context = await self._context(found, found.evidence(hourly, JobContext()), costs)
         if len(sizes) == 1 and context.nodes:
             found = replace(found, offers=_with_memory(offers, context.nodes.memory))
-        findings = [one for each in _evidence(found, hourly, context) for one in efficiency_findings(each)]
+        findings = [one for each in found.evidence(hourly, context) for one in efficiency_findings(each)]
         findings.sort(key=lambda one: -(one.amount.number if one.amount else 0))
         return replace(found, findings=findings, task_limit=context.task_limit)
 
     async def _context(
         self, found: EfficiencyReport, runs: Sequence[EfficiencyEvidence], costs: JobCostReport | None
     ) -> JobContext:
-        """Returns the context of the VM size with most runs; without costs that which may contradict their advice."""
-        cores = {each.offer.node.vm_size: each.offer.node.cores for each in runs}
-        most = found.main_size
-        if most not in cores or not found.as_of:
+        """Returns the job's context, with tasks of the main VM size; without costs that which may contradict advice."""
+        if not runs or not found.as_of:
             return JobContext()
+        main = next((each for each in runs if each.is_main_size), None)
+        cores = main.offer.node.cores if main else None
         if costs:
-            (examples,) = (_longest_and_shortest(each) for each in runs if each.offer.node.vm_size == most)
-            return await self._contexts.context(costs, found.as_of, cores[most], examples)
+            examples = _longest_and_shortest(main) if main else ()
+            return await self._contexts.context(costs, found.as_of, cores, examples)
         if not any(map(efficiency_findings, runs)):
             return JobContext()
         with_nodes = any(each.may_wait or each.offer.gpus for each in runs)
-        return await self._contexts.without_costs(found.report, found.as_of, cores[most], with_nodes=with_nodes)
+        return await self._contexts.without_costs(found.report, found.as_of, cores, with_nodes=with_nodes)
 
     async def _pool(self, report: JobReport) -> PoolFacts | None:
         pool_id = report.job.facts.pool_id
@@ -230,24 +178,6 @@ class EfficiencyQueries:
         return slots.pop() if len(slots) == 1 else None
 
 
-def _evidence(found: EfficiencyReport, hourly: Mapping[str, Decimal], context: JobContext) -> list[EfficiencyEvidence]:
-    """Returns the evidence for each VM size that offers something; the context is that of the size with most runs."""
-    sizes = by_vm_size(found.groups)
-    run = sum(map(_run_time, sizes.values()))
-    return [
-        EfficiencyEvidence(
-            job_id=found.report.job.facts.id,
-            group=sizes[size],
-            offer=offer,
-            tasks=found.tasks,
-            cost=found.cost * _run_time(sizes[size]) / run if found.cost and run else None,
-            context=context if size == found.main_size else JobContext(),
-            hourly=hourly,
-        )
-        for size, offer in found.offers.items()
-    ]
-
-
 def _with_memory(offers: Mapping[str, SlotOffer], memory: float | None) -> dict[str, SlotOffer]:
     """Returns offers of nodes that have so much memory where their size isn't known."""
     return {size: replace(offer, node=offer.node.with_memory(memory)) for size, offer in offers.items()}
@@ -262,12 +192,6 @@ def _longest_and_shortest(runs: EfficiencyEvidence) -> tuple[str, ...]:
     """Returns the tasks with the longest and the shortest run; none of fewer runs than are enough."""
     durations = runs.enough("duration")
     return tuple(dict.fromkeys((durations.highest.task, durations.lowest.task))) if durations else ()
-
-
-def _run_time(group: TaskGroup) -> int:
-    """Returns the milliseconds of all runs of a group."""
-    durations = group.figures.get("duration")
-    return durations.values.sum if durations else 0
 
 
 def _hourly(

@@ -51,6 +51,16 @@ def test_time_and_money_are_apart_by_kind_of_node_with_the_price_of_the_other_ki
     assert found.held == 20 * HOUR
 
 
+def test_money_is_apart_by_vm_size_as_far_as_it_has_a_price() -> None:
+    other = NodeKind("standard_x8_v9", dedicated=True)
+    held = {JobUsageKey("p", kind, "succeeded"): HOUR for kind in (OWN, SPOT, other)}
+    units = {kind: {"succeeded": HOUR} for kind in (OWN, SPOT, other)}
+    pools = {"p": PoolDay("P", 1, "westeurope", "linux", "none", units)}
+    usage = UsageDay(20_000, 20_000 * DAY, pools, jobs={"a": JobDay("A", held)})
+    found = job_node_use([PricedDay(usage, prices("dedicated", "spot"))], "a").amounts
+    assert found == {"standard_d2s_v5": Decimal("0.12"), "standard_x8_v9": 0}
+
+
 def test_start_ups_are_shared_among_jobs_by_what_they_held() -> None:
     found = job_node_use([day("dedicated", "spot")], "a")
     assert found.starting == HOUR + 3 * HOUR  # half of the dedicated nodes', all of the spot nodes'

@@ -166,6 +166,18 @@ def sound_with_reported_memory(dice: Dice) -> EfficiencyEvidence:
     return replace(found, offer=replace(found.offer, node=node))
 
 
+def sound_on_a_second_size(dice: Dice) -> EfficiencyEvidence:
+    """Runs on a size with fewer of the job's runs, whose waste its kills or its nodes' figures explain otherwise."""
+    gpus = dice.choice((True, False))
+    if gpus:
+        found = made(dice, dice.choice(_GPU), 1, Shape((0.3, 0.9), (0.3, 0.8)))
+        context = JobContext(nodes=NodeFigures(4, stolen=0.2))
+    else:
+        found = made(dice, dice.choice(_GENERAL), 1, Shape((0.05, 0.3), (0.05, 0.3)))
+        context = JobContext(kills=Kills(int(dice.uniform(1, 9))), nodes=NodeFigures(4, stolen=0.2))
+    return replace(found, context=context, is_main_size=False)
+
+
 def single_threaded(dice: Dice) -> EfficiencyEvidence:
     size = dice.choice(_GENERAL)
     return made(dice, size, dice.choice((1, 2)), Shape(_share_of_cores(size, 0.5, 1.0), (0.02, 0.3)))
@@ -313,6 +325,7 @@ PLANTS: Mapping[Plant, str | None] = {
     sound_on_healthy_nodes: None,
     sound_of_unknown_size: None,
     sound_with_reported_memory: None,
+    sound_on_a_second_size: None,
     single_threaded: "oneBusyCore",
     much_memory: "memoryAboveNeed",
     little_memory: "memoryNearLimit",

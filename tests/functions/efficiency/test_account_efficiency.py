@@ -15,6 +15,7 @@ from tests.functions.support.priced_pools import add_priced_pool
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 _DAY = 86_400 * SECOND
 _RUNS = 20
+_SIZE = "Standard_D4as_v5"
 
 
 async def _stage(world: World, container: ContainerClient) -> None:
@@ -36,10 +37,12 @@ async def _stage(world: World, container: ContainerClient) -> None:
     for _ in range(60):
         world.advance(180)
         await world.app.fire("tick")
-    await written(world, container, "wasteful-7", await polled_tasks(world, "wasteful-7"), cores=0.9, memory=2.0)
-    await written(world, container, "sound-8", await polled_tasks(world, "sound-8"), cores=3.9, memory=12.0)
+    await written(
+        world, container, "wasteful-7", await polled_tasks(world, "wasteful-7"), cores=0.9, memory=2.0, size=_SIZE
+    )
+    await written(world, container, "sound-8", await polled_tasks(world, "sound-8"), cores=3.9, memory=12.0, size=_SIZE)
     killed = await polled_tasks(world, "killed-9")
-    await written(world, container, "killed-9", killed, cores=0.9, memory=2.0, further=_kill)
+    await written(world, container, "killed-9", killed, cores=0.9, memory=2.0, size=_SIZE, further=_kill)
     for _ in range(2):  # prices that the first one reads are those of the second
         await world.app.fire("housekeeping")
 

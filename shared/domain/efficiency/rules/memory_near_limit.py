@@ -11,7 +11,7 @@ _AT_LIMIT = "Raise the memory limit of the tasks' containers (--memory in contai
 
 def memory_near_limit(e: EfficiencyEvidence) -> Finding | None:
     """Returns the finding on a job where one task in twenty reached 90 % of its slots' memory, or any was killed."""
-    memory, offered, kills = e.enough("memory"), e.offer.memory, e.context.kills
+    memory, offered, kills = e.enough("memory"), e.offer.memory, e.own_kills
     if not e.is_memory_near_limit and kills is None:
         return None
     sentence = f"The kernel killed {amount(kills.tasks, 'task')} for lack of memory." if kills else ""
@@ -35,7 +35,7 @@ def memory_near_limit(e: EfficiencyEvidence) -> Finding | None:
 
 def _advice(e: EfficiencyEvidence, size: str | None) -> str:
     """Returns the advice: a higher limit of containers, fewer tasks on a node, or a size with more memory."""
-    if e.context.kills and e.context.kills.is_limit:
+    if e.own_kills and e.own_kills.is_limit:
         return _AT_LIMIT
     fewer, tasks = e.fewer_tasks, e.offer.tasks
     larger = f" A node of {size} has enough memory for as many of these tasks." if size else ""
