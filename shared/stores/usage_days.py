@@ -67,6 +67,7 @@ class UsageDayStore:
             "asOf": whole(day.as_of),
             "settled": day.settled,
             "final": day.is_final,
+            **json_columns("outcomes", day.outcomes_as_of),
             **json_columns("pools", plain_pools(day.pools)),
             **json_columns("labels", [day.pool_labels, day.tags]),
         }
@@ -131,6 +132,7 @@ def _take(found: dict[int, UsageDay], row: Row) -> None:
                     pool_labels=pool_labels,
                     tags=tags,
                     etag=row["etag"],
+                    outcomes_as_of=msgspec.convert(json_of(row, "outcomes") or (), tuple[int, ...]),
                 )
             elif day in found and letter == _LETTERS["hours"]:
                 found[day] = replace(found[day], hours=hours_of_plain(json_of(row, "hours")))

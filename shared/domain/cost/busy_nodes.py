@@ -15,6 +15,8 @@ from shared.domain.tasks.tasks import FAILURE, SUCCESS
 from shared.domain.timeline.timeline import Node, Run, Window
 
 HOUR = 3_600_000  # milliseconds
+ENDS = HOUR // 6
+"""Ends of runs are distinguished by this many milliseconds."""
 MAX_HOURS = 72
 """So many hours of a run before those that are made anew get the outcome with which it ends."""
 type Outcome = Literal["succeeded", "failed", "retried", "interrupted", "running"]
@@ -34,9 +36,9 @@ class SlotHolder(NamedTuple):
 
 
 class EndedRun(NamedTuple):
-    """Runs that ended in an hour, by an earlier hour in which they went on, both since 1970 (UTC)."""
+    """Runs that ended within ten minutes, given by their start, by an earlier hour since 1970 in which they went on."""
 
-    end_hour: int
+    ended: int
     hour: int
     holder: SlotHolder
 
@@ -115,22 +117,26 @@ def outcome_of(run: Run) -> Outcome:
     return "running" if run.end is None else outcome_of_result(run.result)
 
 
+class Settling(NamedTuple):
+    """Hours since 1970 before `before` are settled now: in them runs that end at `outcomes_as_of` or later go on."""
+
+    before: int
+    outcomes_as_of: int
+
+
 class TaskUsageByHour:
     """Task usage of the hours of a time span, each a window of its own; hours are counted since 1970 (UTC).
 
-    `ended` are slot milliseconds of runs that ended within it, in hours before it that were settled while they ran.
+    `ended` are slot milliseconds of runs that ended in hours that are settled now, in hours before the time span.
     """
 
-    def __init__(self, hours: range, known: int, has_one_slot: Callable[[str], bool], *, now: int) -> None:
-        """`known` is the time up to which running tasks are known to have run, in milliseconds since 1970.
-
-        `now` is that of the roll-up: it is later where the hours are those of a past day.
-        """
+    def __init__(self, hours: range, known: int, has_one_slot: Callable[[str], bool], settling: Settling) -> None:
+        """`known` is the time up to which running tasks are known to have run, in milliseconds since 1970."""
         self.hours = {hour: TaskUsage(Window(hour * HOUR, (hour + 1) * HOUR, known), has_one_slot) for hour in hours}
         self.ended: Counter[EndedRun] = Counter()
         self._range = hours
         self._known = known
-        self._since_hour = now % HOUR
+        self.settling = settling
 
     def take(self, job: str, runs: Iterable[Run]) -> None:
         """Adds the latest runs of tasks of a job, given by its key, to the hours in which they were."""
@@ -139,15 +145,15 @@ class TaskUsageByHour:
 
     def add(self, job: str, run: Run, outcome: Outcome, instances: int = 1) -> None:
         """Adds any run to the hours in which it was."""
+        before, outcomes_as_of = self.settling
         last = (self._known if run.end is None else run.end) // HOUR
+        settled: Outcome = outcome if run.end is None or run.end < outcomes_as_of else "running"
         for hour in range(max(run.start // HOUR, self._range.start), min(last + 1, self._range.stop)):
-            self.hours[hour].add(job, run, outcome, instances)
-        if run.end is not None and last in self._range:
+            self.hours[hour].add(job, run, settled if hour < before else outcome, instances)
+        if run.end is not None and last in self._range and last < before:
             self._add_ended(SlotHolder(job, run.node, outcome), run, run.end, instances)
 
     def _add_ended(self, holder: SlotHolder, run: Run, end: int, instances: int) -> None:
-        """Adds the hours that were settled before a run ended: an hour after their end, at the minute of this one."""
-        first, settled = max(run.start // HOUR, self._range.start - MAX_HOURS), (end - self._since_hour) // HOUR - 1
-        for hour in range(first, min(settled, self._range.start)):
+        for hour in range(max(run.start // HOUR, self._range.start - MAX_HOURS), self._range.start):
             time = min(end, (hour + 1) * HOUR) - max(run.start, hour * HOUR)
-            self.ended[EndedRun(end // HOUR, hour, holder)] += time * run.slots * instances
+            self.ended[EndedRun(end - end % ENDS, hour, holder)] += time * run.slots * instances

@@ -1,14 +1,14 @@
 """Makes a pool's and a job's usage of a day from the ledger of the pool's nodes and the runs of tasks."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple, get_args
 
 from shared.domain.core.keys import key_of
 from shared.domain.cost.allocation import OUTCOMES, NodeTime, Overhead, allocated
-from shared.domain.cost.busy_nodes import HOUR, Outcome, TaskUsageByHour
+from shared.domain.cost.busy_nodes import ENDS, HOUR, Outcome, Settling, TaskUsageByHour
 from shared.domain.cost.usage_days import (
     DAY,
     HOURS,
@@ -27,6 +27,8 @@ _OVERHEAD: tuple[Overhead, ...] = get_args(Overhead.__value__)
 _SPOT_SUFFIX = "_p"
 SETTLED = HOUR
 """For so long after its end an hour is made anew, as reports may come late."""
+_LATE = HOUR // 2
+"""For so long runs of cached tasks may have ended before that is known: then they still go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,15 @@ type PoolTaskTime = Mapping[tuple[int, NodeKind], TaskTime]
 
 
 class EndedTime(NamedTuple):
-    """What a job held in an hour since 1970 (UTC) by runs that went on when the hour was settled, and ended since."""
+    """What a job held in an hour since 1970 (UTC) by runs that ended within ten minutes of a later hour.
+
+    `ended` is the start of these minutes, in milliseconds since 1970.
+    """
 
     hour: int
     job: str
     key: JobUsageKey
+    ended: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +87,7 @@ class DayTasks:
     ended: Mapping[EndedTime, int] = field(default_factory=dict)
 
 
-def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds], *, settled: int) -> DayTasks:
+def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds]) -> DayTasks:
     """Returns sums of a day's runs; `kinds` are those of the nodes of known pools, by pool key.
 
     All nodes of a multi-instance task are taken to be of the primary's kind.
@@ -94,59 +100,61 @@ def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds], *, settled
             pool = key_of(pool_id)
             kind = kinds.get(pool, nothing).of(node_id)
             pools[pool][hour % HOURS, kind].held[outcome] += units
-            jobs[hour % HOURS >= settled][job][JobUsageKey(pool, kind, outcome)] += units
+            jobs[hour >= usage.settling.before][job][JobUsageKey(pool, kind, outcome)] += units
         for (pool_id, node_id), busy in chain(found.busy().items(), found.others.items()):
             pool = key_of(pool_id)
             pools[pool][hour % HOURS, kinds.get(pool, nothing).of(node_id)].busy += busy
     ended = Counter[EndedTime]()
-    for (end_hour, hour, (job, (pool_id, node_id), outcome)), units in usage.ended.items():
-        if end_hour % HOURS < settled:
-            pool = key_of(pool_id)
-            ended[EndedTime(hour, job, JobUsageKey(pool, kinds.get(pool, nothing).of(node_id), outcome))] += units
+    for (end, hour, (job, (pool_id, node_id), outcome)), units in usage.ended.items():
+        pool = key_of(pool_id)
+        ended[EndedTime(hour, job, JobUsageKey(pool, kinds.get(pool, nothing).of(node_id), outcome), end)] += units
     return DayTasks(pools, *jobs, ended)
 
 
 def with_ended(day: UsageDay, ended: Mapping[EndedTime, int]) -> UsageDay:
-    """Returns a day in whose settled hours runs have the outcome with which they ended later; sums stay.
+    """Returns a day in whose settled hours runs that went on then have the outcome with which they ended; sums stay.
 
     It is to be applied once: when the hour in which they ended is settled.
     """
-    mine = {one: units for one, units in ended.items() if one.hour // HOURS == day.day}
-    pools = {one.key.pool for one in mine} & day.hours.keys()
+    settled = range(day.day * HOURS, day.day * HOURS + day.settled)
+    mine = {
+        one: units
+        for one, units in ended.items()
+        if one.hour in settled and one.ended >= day.outcomes_of(one.hour % HOURS)
+    }
+    if not mine:
+        return day
     hours = {
         pool: {
             hour: {kind: Counter(classes) for kind, classes in kinds.items()} for hour, kinds in day.hours[pool].items()
         }
-        for pool in pools
+        for pool in {one.key.pool for one in mine} & day.hours.keys()
     }
     jobs = {job: Counter(day.jobs[job].settled) for job in {one.job for one in mine} & day.jobs.keys()}
-    for (hour, job, key), units in mine.items():
+    for (hour, job, key, _), units in mine.items():
+        moved = _move(jobs.get(job), key._replace(outcome="running"), key, units)
         classes = hours.get(key.pool, {}).get(hour % HOURS, {}).get(key.kind)
-        _move(classes, "running", key.outcome, units)
-        _move(jobs.get(job), key._replace(outcome="running"), key, units)
-    return (
-        day
-        if not mine
-        else replace(
-            day,
-            hours={**day.hours, **hours},
-            pools={
-                key: replace(pool, units=summed(hours[key].values())) if key in hours else pool
-                for key, pool in day.pools.items()
-            },
-            jobs={**day.jobs, **{job: replace(day.jobs[job], settled=settled) for job, settled in jobs.items()}},
-        )
+        _move(classes, "running", key.outcome, moved)
+    return replace(
+        day,
+        hours={**day.hours, **hours},
+        pools={
+            key: replace(pool, units=summed(hours[key].values())) if key in hours else pool
+            for key, pool in day.pools.items()
+        },
+        jobs={**day.jobs, **{job: replace(day.jobs[job], settled=held) for job, held in jobs.items()}},
     )
 
 
-def _move[K](sums: Counter[K] | None, old: K, new: K, units: int) -> None:
-    """Moves units between two sums, as many as there are."""
+def _move[K](sums: Counter[K] | None, old: K, new: K, units: int) -> int:
+    """Moves units between two sums, as many as there are, and returns how many."""
     moved = min(units, sums[old]) if sums else 0
     if sums is not None and moved:
         sums[new] += moved
         sums[old] -= moved
         if not sums[old]:
             del sums[old]
+    return moved
 
 
 def hours_of(ledger: UsageHours, day: int) -> dict[int, dict[NodeKind, Counter[str]]]:
@@ -242,6 +250,21 @@ def settled_hours(before: UsageDay, as_of: int) -> int:
     """Returns how many hours of a day are settled as of a time in milliseconds since 1970: those over for an hour."""
     over = (as_of - SETTLED) // HOUR - before.day * HOURS
     return min(max(over, before.settled), HOURS)
+
+
+def settling(before: UsageDay, settled: int, tasks_as_of: int) -> Settling:
+    """Returns how the hours of a day are settled of which the first `settled` are from now on.
+
+    `tasks_as_of` is as of when cached tasks are known, in milliseconds since 1970.
+    """
+    hour = before.day * HOURS + settled
+    return Settling(hour, max((tasks_as_of - _LATE) // ENDS * ENDS, hour * HOUR))
+
+
+def outcome_times(before: UsageDay, now: Settling) -> Sequence[int]:
+    """Returns as of when each hour of a day has the outcomes of runs, those that are settled now included."""
+    more = now.before - before.day * HOURS - before.settled
+    return (*map(before.outcomes_of, range(before.settled)), *[now.outcomes_as_of] * more)
 
 
 def _allocated(times: Mapping[str, int], tasks: TaskTime, slots_per_node: int) -> dict[str, int]:

@@ -5,7 +5,7 @@ when it is asked about.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from shared.domain.core.labels import Labels
-from shared.domain.cost.busy_nodes import Outcome
+from shared.domain.cost.busy_nodes import HOUR, Outcome
 from shared.domain.prices.price_keys import LicenseKind, OperatingSystem, PriceKey
 
 DAY = 86_400_000  # milliseconds
@@ -78,8 +78,9 @@ class UsageDay:
 
     `hours` are the units of pools by hour, and `jobs` those of jobs, both only where they were asked for. The first
     `settled` hours stay as they are, and a final day isn't written again, unless an event dates the end of a deleted
-    pool's nodes in them. `pool_labels` and `job_labels` are metadata
-    by key, `tags` those of the account, as of the last roll-up of the day; `job_labels` come with `jobs`.
+    pool's nodes in them, or a run ends that went on as of `outcomes_as_of`: that is by settled hour, in milliseconds
+    since 1970. `pool_labels` and `job_labels` are metadata by key, `tags` those of the account, as of the last roll-up
+    of the day; `job_labels` come with `jobs`.
     """
 
     day: int
@@ -93,6 +94,15 @@ class UsageDay:
     pool_labels: Mapping[str, Labels] = field(default_factory=dict)
     job_labels: Mapping[str, Labels] = field(default_factory=dict)
     tags: Labels = field(default_factory=dict)
+    outcomes_as_of: Sequence[int] = ()
+
+    def outcomes_of(self, hour: int) -> int:
+        """Returns as of when a settled hour of the day has the outcomes of runs.
+
+        Earlier versions didn't store that. It is at most two hours after the hour's end where roll-ups were regular.
+        """
+        known = self.outcomes_as_of
+        return known[hour] if hour < len(known) else self.day * DAY + (hour + 3) * HOUR
 
 
 def summed(many: Iterable[UnitsByKind]) -> UnitsByKind:

@@ -5,6 +5,7 @@ before: hours before a ledger begins, and jobs and tasks that were deleted since
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from operator import attrgetter
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.cost.busy_nodes import HOUR, TaskUsageByHour
+from shared.domain.cost.busy_nodes import HOUR, Settling, TaskUsageByHour
 from shared.domain.cost.day_rollups import (
     DayTasks,
     EndedTime,
@@ -22,7 +23,9 @@ from shared.domain.cost.day_rollups import (
     has_part_of_day,
     kept_hours,
     kept_jobs,
+    outcome_times,
     settled_hours,
+    settling,
     usage_by_hour,
     with_ended,
     with_redated,
@@ -133,7 +136,7 @@ class UsageRollups:
         nodes = {one.key: one.known() for one in pools}
         reader = TaskUsageReader(self._leaves, account, events, facts, nodes, to_milliseconds(now), long_runs)
         known, tags = [one.pool for one in pools if one.pool], await self._labels.tags(account)
-        ended, failed = dict[EndedTime, int](), list[StorageError]()
+        ended, failed = Counter[EndedTime](), list[StorageError]()
         for before in open_days:
             made, of_day = await self._made(reader, before, pools, list(jobs.values()), to_milliseconds(now))
             try:
@@ -143,7 +146,7 @@ class UsageRollups:
             except StorageError as error:
                 failed.append(error)
                 continue
-            ended |= {one: units for one, units in of_day.items() if one.hour // HOURS != before.day}
+            ended.update({one: units for one, units in of_day.items() if one.hour // HOURS != before.day})
         await self._end_runs(account, ended)
         if failed:
             raise failed[0]
@@ -183,14 +186,15 @@ class UsageRollups:
     ) -> tuple[UsageDay, Mapping[EndedTime, int]]:
         """Returns a day as it is known now, and the time of runs that ended since their hours were settled."""
         end, as_of = (before.day + 1) * DAY, min([now, *(one.as_of for one in pools if one.pool and one.as_of)])
-        settled, region = settled_hours(before, as_of), self._settings.region_of(reader.account)
+        region, is_given_up = self._settings.region_of(reader.account), now >= end + _GIVEN_UP
+        settles = settling(before, HOURS if is_given_up else settled_hours(before, as_of), as_of)
         usages = {
             one.key: pool_day(one.pool.facts if one.pool else None, one.stored.usage, region)
             or before.pools.get(one.key)
             for one in pools
         }
         before = with_slots(before, {key: usage.slots_per_node for key, usage in usages.items() if usage})
-        tasks = await self._tasks(reader, before, pools, jobs, known=min(now, end), settled=settled)
+        tasks = await self._tasks(reader, before, pools, jobs, known=min(now, end), settles=settles)
         before = with_ended(before, tasks.ended)
         hours, found = {**before.hours}, {**before.pools}
         for one in pools:
@@ -206,8 +210,9 @@ class UsageRollups:
             pools={key: usage for key, usage in found.items() if usage.units},
             hours={key: units for key, units in hours.items() if units},
             jobs=kept_jobs(before, tasks, {job.key: job.facts.id for job in jobs}, reader.events.names),
-            settled=settled,
-            is_final=settled == HOURS or now >= end + _GIVEN_UP,
+            settled=(settled := settles.before - before.day * HOURS),
+            is_final=settled == HOURS,
+            outcomes_as_of=outcome_times(before, settles),
         )
         return made, tasks.ended
 
@@ -219,16 +224,13 @@ class UsageRollups:
         jobs: Sequence[Job],
         *,
         known: int,
-        settled: int,
+        settles: Settling,
     ) -> DayTasks:
-        """Returns the time of tasks in a day's open hours; running ones are known to have run until `known`.
-
-        The first `settled` hours of the day are settled from now on.
-        """
+        """Returns the time of tasks in a day's open hours; running ones are known to have run until `known`."""
         hours = range(before.day * HOURS + before.settled, (before.day + 1) * HOURS)
-        usage = TaskUsageByHour(hours, known, lambda pool: reader.slots_of(pool) == 1, now=reader.now)
+        usage = TaskUsageByHour(hours, known, lambda pool: reader.slots_of(pool) == 1, settles)
         await reader.read(usage, jobs, hours)
-        return day_tasks(usage, {one.key: one.kinds() for one in pools}, settled=settled)
+        return day_tasks(usage, {one.key: one.kinds() for one in pools})
 
 
 async def _dated(pool: _PoolNodes, events: RunEvents) -> _PoolNodes:

@@ -16,6 +16,7 @@ from shared.domain.cost.day_rollups import (
     kept_hours,
     kept_jobs,
     settled_hours,
+    settling,
     usage_by_hour,
     with_redated,
 )
@@ -43,11 +44,12 @@ _RUNS = st.lists(
 
 def _tasks(runs: list[tuple[str, Run]], first: int, settled: int, known: int) -> DayTasks:
     hours = range(_DAY * HOURS + first, (_DAY + 1) * HOURS)
-    usage = TaskUsageByHour(hours, known, lambda _: False, now=known)
+    settles = settling(UsageDay(_DAY, 0, settled=first), settled, known)
+    usage = TaskUsageByHour(hours, known, lambda _: False, settles)
     for job, run in runs:
         if run.start < known:
             usage.take(job, [run if run.end and run.end <= known else run._replace(end=None)])
-    return day_tasks(usage, {"p": NodeKinds({}, frozenset({_OWN}))}, settled=settled)
+    return day_tasks(usage, {"p": NodeKinds({}, frozenset({_OWN}))})
 
 
 @given(_RUNS, st.lists(st.integers(1, 30 * HOUR), max_size=5))

@@ -28,6 +28,8 @@ def _day(day: int) -> UsageDay:
         {"p": PoolDay("P", 4, "westeurope", "linux", "none", units)},
         {"p": {0: units, 23: {_KIND: {"idle": 5}}}},
         {"j": JobDay("J", {JobUsageKey("p", _KIND, "succeeded"): day})},
+        settled=2,
+        outcomes_as_of=(day, day + 1),
     )
 
 
@@ -41,6 +43,7 @@ async def test_days_of_several_months_are_read_as_they_were_written(tables: Tabl
     for day, usage in found.items():
         assert (usage.pools, usage.hours, usage.jobs) == (_day(day).pools, _day(day).hours, _day(day).jobs)
         assert (usage.as_of, usage.is_final) == (_day(day).as_of, False)
+        assert usage.outcomes_as_of == _day(day).outcomes_as_of
     pools = await store.load("a", range(_FIRST + 1, _FIRST + 2))
     assert {day: (usage.hours, usage.jobs) for day, usage in pools.items()} == {_FIRST + 1: ({}, {})}
 

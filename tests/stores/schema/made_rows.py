@@ -261,6 +261,7 @@ USAGE = UsageDay(
     pool_labels={"pool": {"team": "render"}},
     job_labels={"job": {"team": "film"}},
     tags={"env": "prod"},
+    outcomes_as_of=(_MS, _MS, _MS + 600_000),
 )
 TASKS = [
     Task("Über", 3, 2, _MS, _MS, _MS, _MS, -1, ("UserError", "code"), 1, 2, 3, ("pool", "node")),

@@ -23,7 +23,9 @@ from shared.domain.cost.day_rollups import (
     hours_of,
     kept_hours,
     kept_jobs,
+    outcome_times,
     settled_hours,
+    settling,
     with_ended,
 )
 from shared.domain.cost.day_rollups import usage_by_hour as made_hours
@@ -164,11 +166,12 @@ class CostMachine(RuleBasedStateMachine):
         before, as_of = self.day, min(one.as_of for one in self.pools.values())
         settled = settled_hours(before, as_of)
         hours = range(_TODAY * HOURS + before.settled, (_TODAY + 1) * HOURS)
-        usage = TaskUsageByHour(hours, min(self.at, _START + DAY), lambda pool: _SLOTS.get(pool) == 1, now=self.at)
+        settles = settling(before, settled, as_of)
+        usage = TaskUsageByHour(hours, min(self.at, _START + DAY), lambda pool: _SLOTS.get(pool) == 1, settles)
         for (job, name), events in self._all_events().items():
             for run, outcome, _ in attempts(events, self.tasks[job].get(name), self.at - 300_000):
                 usage.add(job, run, outcome, instances_of(events))
-        tasks = day_tasks(usage, {name: one.kinds() for name, one in self.pools.items()}, settled=settled)
+        tasks = day_tasks(usage, {name: one.kinds() for name, one in self.pools.items()})
         known, before = before, with_ended(before, tasks.ended)
         found, pools = dict(before.hours), dict[str, PoolDay]()
         for name, one in self.pools.items():
@@ -180,7 +183,10 @@ class CostMachine(RuleBasedStateMachine):
                 for kind, times in kinds.items():
                     assert sum(made[hour][kind].values()) == sum(times.values()) * _SLOTS[name]
         names = {job: job.upper() for job in "abc"}
-        self.day = UsageDay(_TODAY, as_of, pools, found, kept_jobs(before, tasks, names), settled)
+        known_as_of = outcome_times(before, settles)
+        self.day = UsageDay(
+            _TODAY, as_of, pools, found, kept_jobs(before, tasks, names), settled, outcomes_as_of=known_as_of
+        )
         self._check_past(known)
         self._check_money()
 
