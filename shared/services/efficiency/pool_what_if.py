@@ -91,6 +91,9 @@ def _parsed(text: str) -> Formula:
 def _range(report: PoolReport, wanted: PoolWhatIf, earliest: datetime) -> tuple[datetime, datetime]:
     """Returns the range to replay; `earliest` is from when on minutes are stored. Raises WhatIfError."""
     until = min(wanted.until or report.now, report.now)
+    if wanted.since is None and until <= earliest:
+        text = f"Minutes of the pool's history are stored from {format_stamp(earliest)} on: end later."
+        raise WhatIfError(text, target="to")
     since = max(wanted.since or max(until - MAX_RANGE, earliest), report.pool.facts.creation_time)
     if until - since > MAX_RANGE:
         raise WhatIfError("A pool is replayed over seven days at most.", target="from")

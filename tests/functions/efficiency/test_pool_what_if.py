@@ -85,6 +85,7 @@ async def test_what_cannot_be_replayed_is_refused_with_a_sentence(world: World) 
         ("interval=PT1M", "interval", "An evaluation interval is a time from PT5M to P7D."),
         ("interval=PT0S", "interval", "An evaluation interval is a time from PT5M to P7D."),
         ("from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z", "to", "The range ends before it begins"),
+        ("to=2020-01-02T00:00:00Z", "to", "Minutes of the pool's history are stored from "),
     ):
         answer = await world.get(f"{path}?{query}")
         assert (answer.status, answer.body["error"]["target"]) == (400, target)
