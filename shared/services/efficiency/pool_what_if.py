@@ -168,7 +168,7 @@ def _replayed(base: PoolWhatIfReport, own: _Own, asked: Formula | None, plan: Sc
     formula = asked or own.formula
     if formula and (asked or base.interval != own.interval):
         found = scaling_estimate(evaluated_every(plan, base.interval // _MILLISECOND), formula, start_ups, seed=seed)
-    misfit = abs(as_it_was.nodes.expected / base.seen.nodes - 1) if base.seen.nodes else 0.0
+    misfit = as_it_was.misses(base.seen)
     return replace(
         base,
         agreement=_agreement(evidence, own) if own.formula else None,

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from shared.domain.core.amounts import amount
 from shared.domain.core.stamps import format_stamp
+from shared.domain.efficiency.scaling.estimates import Misfit
 from shared.domain.efficiency.scaling.pool_replay import ScalingPlan
 from shared.services.efficiency.scaling_evidence import PoolEvidence
 
@@ -16,11 +17,12 @@ _SAMPLES = (
 )
 
 
-def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: float, problem: str | None) -> Sequence[str]:
+def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: Misfit, problem: str | None) -> Sequence[str]:
     """Returns the assumptions of the replays; `misfit` is that of the replay as it was, from what was seen."""
     gap = plan.gap / _SECOND
+    missed = f"{misfit.nodes:.1%} from the hours of nodes that were seen, and by {misfit.mean_wait / _SECOND:,.0f} s"
     found = [
-        f"A replay as it was differs by {misfit:.1%} from the hours of nodes that were seen; the spread includes that.",
+        f"A replay as it was differs by {missed} from the mean wait; the spread includes that.",
         f"{_SAMPLES} {_start_ups(evidence, plan)}",
         f"Tasks run in the order of their creation, as long as they did, {gap:,.1f} s after a slot is free for them.",
         "Batch has as many nodes as are asked for, and interrupts no spot node.",

@@ -14,6 +14,7 @@ from tests.functions.conftest import World
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 PENDING = "$TargetDedicatedNodes = min(4, $PendingTasks.GetSample(1)); $NodeDeallocationOption = taskcompletion;"
 INTERVAL = timedelta(minutes=5)
+_SPREADS = ("nodeSeconds", "dedicatedSeconds", "spotSeconds", "meanWaitSeconds")
 
 
 async def scaled(world: World, pool: str, day: int, formula: str = PENDING, *, minutes: int = 60) -> str:
@@ -51,7 +52,9 @@ async def test_the_pools_own_formula_gives_the_recorded_targets(world: World) ->
     assert off <= 1, own["differences"]  # where a node's clock puts an end on the other side of a sample
     assert (own["share"], len(own["differences"])) == (pytest.approx(own["equal"] / own["evaluations"]), off)
     was = answer["asItWas"]
-    assert was == answer["asked"] | {name: was[name] for name in ("nodeSeconds", "dedicatedSeconds", "spotSeconds")}
+    assert was == answer["asked"] | {name: was[name] for name in _SPREADS}
+    waits, seen = answer["asked"]["meanWaitSeconds"], answer["seen"]["meanWaitSeconds"]
+    assert waits["low"] <= seen <= waits["high"]
     assert max(one["dedicated"] for one in was["targets"]) == 4
     assert was["nodeSeconds"]["expected"] == pytest.approx(answer["seen"]["nodeSeconds"], rel=0.2)
     assert (was["unfinishedTasks"], was["lostRuns"], answer["intervalSeconds"]) == (0, 0, 300)

@@ -33,7 +33,10 @@ class Spread(NamedTuple):
 
     def widened(self, share: float) -> "Spread":
         """Returns the spread with a margin of a share of the expected figure at both ends at least, but not below 0."""
-        margin = self.expected * share
+        return self.within(self.expected * share)
+
+    def within(self, margin: float) -> "Spread":
+        """Returns the spread with a margin at both ends at least, but not below 0."""
         low = max(0.0, self.expected - margin)
         return Spread(self.expected, min(self.low, low), max(self.high, self.expected + margin))
 

@@ -2,18 +2,27 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from shared.domain.autoscale.syntax import Formula
 from shared.domain.efficiency.replay.draws import Draws
 from shared.domain.efficiency.replay.estimates import Spread
 from shared.domain.efficiency.scaling.agreement import Evaluator
-from shared.domain.efficiency.scaling.plans import varied
+from shared.domain.efficiency.scaling.plans import SeenPool, varied
 from shared.domain.efficiency.scaling.pool_replay import ScalingPlan, ScalingTimes, replayed_pool
 
 MAX_STEPS = 3_000_000
 """The most steps of all evaluations of a formula."""
 _REPLAYS = 4  # beside the first
 _MAX_TASKS = 60_000  # in all of them
+_MIN_MARGIN = 0.01  # of the expected figure
+
+
+class Misfit(NamedTuple):
+    """How far a replay is from what was seen: a share of the time of nodes, and milliseconds of the mean wait."""
+
+    nodes: float
+    mean_wait: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +46,19 @@ class ScalingEstimate:
     def nodes(self) -> Spread:
         return Spread(*(one + other for one, other in zip(self.dedicated, self.spot, strict=True)))
 
-    def widened(self, share: float) -> "ScalingEstimate":
-        """Returns the estimate with spreads of nodes that reach as far as a share of the expected figure."""
-        return replace(self, dedicated=self.dedicated.widened(share), spot=self.spot.widened(share))
+    def misses(self, seen: SeenPool) -> Misfit:
+        """Returns how far it is from what was seen; without nodes or tasks then not at all."""
+        nodes = abs(self.nodes.expected / seen.nodes - 1) if seen.nodes else 0.0
+        return Misfit(nodes, 0.0 if seen.mean_wait is None else abs(self.mean_wait.expected - seen.mean_wait))
+
+    def widened(self, misfit: Misfit) -> "ScalingEstimate":
+        """Returns the estimate with spreads that reach as far as the replay as it was misses what was seen."""
+        return replace(
+            self,
+            dedicated=self.dedicated.widened(misfit.nodes),
+            spot=self.spot.widened(misfit.nodes),
+            mean_wait=self.mean_wait.within(misfit.mean_wait),
+        )
 
 
 def scaling_estimate(
@@ -68,4 +87,4 @@ def scaling_estimate(
 
 def _spread(found: Sequence[ScalingTimes], figure: Callable[[ScalingTimes], float]) -> Spread:
     values = [figure(one) for one in found]
-    return Spread(values[0], min(values), max(values))
+    return Spread(values[0], min(values), max(values)).widened(_MIN_MARGIN)
