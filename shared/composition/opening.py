@@ -222,7 +222,7 @@ async def open_services(settings: Settings) -> Services:
         efficiency=efficiency,
         what_if=WhatIfQueries(queries, ReplayEvidence(walk, stores, price_queries, parts.ingestion.attempts)),
         pool_what_if=PoolWhatIfQueries(
-            ScalingEvidence((queries, pools), walk, pool_histories, stores, price_queries),
+            ScalingEvidence((queries, pools, events), walk, pool_histories, stores, price_queries),
         ),
         account_efficiency=AccountEfficiencyQueries(
             *(registry, stores.usage_days, parts.ingestion.day_use, stores.pools, price_queries),

@@ -19,8 +19,8 @@ from shared.domain.efficiency.scaling.plans import (
     recorded_before_evaluations,
     seen_pool,
 )
-from shared.domain.efficiency.scaling.pool_replay import ScalingPlan
 from shared.domain.efficiency.scaling.recorded_pool import UNKNOWN_VARIABLES, recorded_evaluations
+from shared.domain.efficiency.scaling.scaling_plans import ScalingPlan
 from shared.domain.reports.reports import PoolReport
 from shared.domain.schedules.schedules import duration_of
 from shared.errors import WhatIfError
@@ -162,8 +162,8 @@ def _unknown_samples(formula: Formula) -> str | None:
 def _replayed(base: PoolWhatIfReport, own: _Own, asked: Formula | None, plan: ScalingPlan) -> PoolWhatIfReport:
     evidence = base.evidence
     seed, start_ups = f"{evidence.facts.key}/{plan.since}", evidence.start_ups
-    recorded = recorded_before_evaluations if own.formula else as_recorded
-    as_it_was = scaling_estimate(recorded(plan, evidence.record), own.formula, start_ups, seed=seed)
+    recorded = (recorded_before_evaluations if own.formula else as_recorded)(plan, evidence.record)
+    as_it_was = scaling_estimate(recorded, own.formula, start_ups, seed=seed)
     found = as_it_was
     formula = asked or own.formula
     if formula and (asked or base.interval != own.interval):
@@ -174,7 +174,7 @@ def _replayed(base: PoolWhatIfReport, own: _Own, asked: Formula | None, plan: Sc
         agreement=_agreement(evidence, own) if own.formula else None,
         as_it_was=as_it_was,
         asked=found.widened(misfit),
-        assumptions=scaling_notes(evidence, plan, misfit, own.problem),
+        assumptions=scaling_notes(evidence, recorded, misfit, own.problem),
     )
 
 

@@ -11,6 +11,9 @@ from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.usage_days import PoolDay
 from shared.domain.efficiency.scaling.recorded_pool import DAY, NodePoint, PoolTask, RecordedPool, is_usable
+from shared.domain.efficiency.scaling.resize_options import KINDS, resize_options
+from shared.domain.events.batch_events import BatchEvent
+from shared.domain.events.event_lists import EventFilter
 from shared.domain.history.grains import MINUTES
 from shared.domain.history.points import MAX_POINTS, Point
 from shared.domain.pools.pool_facts import PoolFacts
@@ -22,6 +25,7 @@ from shared.domain.reports.reports import JobReport, PoolReport
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, Task
 from shared.errors import WhatIfError
 from shared.services.cost.pool_days import pool_day
+from shared.services.events.event_queries import EventQueries
 from shared.services.prices.price_queries import PriceQueries
 from shared.services.queries.histories import Histories
 from shared.services.queries.pool_queries import PoolQueries
@@ -32,6 +36,7 @@ from shared.stores.stores import Stores
 MAX_TASKS = 30_000
 """The most tasks of a pool that are replayed."""
 _MINUTE = timedelta(minutes=1)
+_MAX_EVENTS, _MAX_PAGES = 1_000, 5
 _MARGIN = timedelta(minutes=10)  # as an answer takes time
 _RESULT = re.compile(r"(\$Target(?:Dedicated|LowPriority)Nodes)=(\d{1,9})(?:\.\d*)?(?:;|$)")
 
@@ -65,13 +70,13 @@ class PoolEvidence:
 class ScalingEvidence:
     def __init__(
         self,
-        queries: tuple[Queries, PoolQueries],
+        queries: tuple[Queries, PoolQueries, EventQueries],
         leaves: LeafReader,
         histories: Histories[PoolNumbers],
         stores: Stores,
         prices: PriceQueries,
     ) -> None:
-        self._jobs, self._pools = queries
+        self._jobs, self._pools, self._events = queries
         self._leaves = leaves
         self._histories = histories
         self._stores = stores
@@ -105,6 +110,7 @@ class ScalingEvidence:
             slots=pool.facts.slots_per_node,
             succeeded=sum(job.job.snapshot.counts.succeeded for job in over if job.job.snapshot),
             failed=sum(job.job.snapshot.counts.failed for job in over if job.job.snapshot),
+            options=resize_options(pool.all_evaluations, await self._resizes(report, since, until)),
         )
         return PoolEvidence(
             report=report,
@@ -127,6 +133,18 @@ class ScalingEvidence:
         async with aclosing(self._leaves.slices(job.account.id, job.job.facts.id)) as slices:
             async for part in slices:
                 found += [_pool_task(task, gone, depends=depends) for task in part.leaf.rows(part.places)]
+        return found
+
+    async def _resizes(self, report: PoolReport, since: datetime, until: datetime) -> Sequence[BatchEvent]:
+        """Returns the latest events of the pool's resizes and evaluations, none without resource logs."""
+        wanted = EventFilter(pools=frozenset({report.pool.facts.id}), kinds=KINDS, since=since, until=until + _MINUTE)
+        found, after = list[BatchEvent](), None
+        for _ in range(_MAX_PAGES):
+            page = await self._events.events(report.account.id, wanted, after=after, most=_MAX_EVENTS)
+            found += page.events
+            after = page.more
+            if after is None:
+                break
         return found
 
     async def _nodes(self, report: PoolReport, since: datetime, until: datetime) -> list[Point[PoolNumbers]]:

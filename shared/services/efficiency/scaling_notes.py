@@ -6,7 +6,7 @@ from datetime import timedelta
 from shared.domain.core.amounts import amount
 from shared.domain.core.stamps import format_stamp
 from shared.domain.efficiency.scaling.estimates import Misfit
-from shared.domain.efficiency.scaling.pool_replay import ScalingPlan
+from shared.domain.efficiency.scaling.scaling_plans import ScalingPlan, ScalingStep
 from shared.services.efficiency.scaling_evidence import PoolEvidence
 
 _SECOND = 1000  # milliseconds
@@ -18,7 +18,7 @@ _SAMPLES = (
 
 
 def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: Misfit, problem: str | None) -> Sequence[str]:
-    """Returns the assumptions of the replays; `misfit` is that of the replay as it was, from what was seen."""
+    """Returns the assumptions of the replays, the one as it was by `plan`; `misfit` is its own, from what was seen."""
     gap = plan.gap / _SECOND
     missed = f"{misfit.nodes:.1%} from the hours of nodes that were seen, and by {misfit.mean_wait / _SECOND:,.0f} s"
     found = [
@@ -29,6 +29,8 @@ def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: Misfit, pro
     ]
     if any(task.ready < plan.since for task in plan.tasks):
         found.append("Tasks that were there at the begin are counted from then on.")
+    if plan.falls:
+        found.append(removals_note(plan.falls))
     if evidence.has_dependencies:
         found.append("Tasks of jobs with dependencies are ready when they began: how long each waited isn't known.")
     if evidence.changed and evidence.changed > evidence.since:
@@ -43,6 +45,18 @@ def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: Misfit, pro
             1, f"No poll saw the pool for {evidence.unseen / _MINUTE:,.0f} minutes: nodes stay as before them."
         )
     return found
+
+
+def removals_note(falls: Sequence[ScalingStep]) -> str:
+    """Returns what happens to runs on nodes that leave by recorded targets."""
+    known = sum(step.option is not None for step in falls)
+    text = "Where recorded targets fall, runs on nodes that leave"
+    if not known:
+        return f"{text} are requeued, as by Batch's default: nothing else is recorded."
+    text = f"{text} go on, end or are requeued, as is recorded"
+    if known == len(falls):
+        return f"{text}."
+    return f"{text} for {known:,} of {amount(len(falls), 'time')}; else they are requeued, as by Batch's default."
 
 
 def _start_ups(evidence: PoolEvidence, plan: ScalingPlan) -> str:

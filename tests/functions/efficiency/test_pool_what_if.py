@@ -114,6 +114,30 @@ async def test_a_pool_without_a_formula_follows_its_recorded_targets(world: Worl
     assert answer["asked"]["targets"][-1]["dedicated"] == 0
 
 
+async def test_runs_on_nodes_that_leave_by_recorded_targets_are_requeued_unless_it_is_recorded(world: World) -> None:
+    await world.poll()
+    world.advance(8 * 86_400)
+    await add_pool(world.batch, "shrunk", nodes=2, size="standard_d4s_v5", slots=1)
+    await add_job(world.batch, "shrunk", pool="shrunk")
+    await add_tasks(world.batch, 2, job="shrunk", command="sleep 1800", prefix="frame")
+    for _ in range(5):
+        world.advance(120)
+        await world.poll()
+    await world.batch.begin_resize_pool("shrunk", models.BatchPoolResizeOptions(target_dedicated_nodes=1))
+    for _ in range(45):
+        world.advance(120)
+        await world.poll()
+    answer = (await world.get("accounts/demo/pools/shrunk/whatif")).body
+    was = answer["asItWas"]
+    assert (was["lostRuns"], was["unfinishedTasks"]) == (1, 0)
+    assert was["meanWaitSeconds"]["expected"] == pytest.approx(1500 / 2, abs=120)
+    text = (
+        "Where recorded targets fall, runs on nodes that leave are requeued, as by Batch's default: nothing else is"
+        " recorded."
+    )
+    assert text in answer["assumptions"]
+
+
 async def test_a_pool_that_polls_saw_too_little_of_is_not_replayed(world: World) -> None:
     path = await scaled(world, "unwatched", 7)
     seen = (await world.get(path)).body

@@ -9,7 +9,8 @@ from shared.domain.efficiency.replay.draws import Draws
 from shared.domain.efficiency.replay.estimates import Spread
 from shared.domain.efficiency.scaling.agreement import Evaluator
 from shared.domain.efficiency.scaling.plans import SeenPool, varied
-from shared.domain.efficiency.scaling.pool_replay import ScalingPlan, ScalingTimes, replayed_pool
+from shared.domain.efficiency.scaling.pool_replay import ScalingTimes, replayed_pool
+from shared.domain.efficiency.scaling.scaling_plans import ScalingPlan
 
 MAX_STEPS = 3_000_000
 """The most steps of all evaluations of a formula."""

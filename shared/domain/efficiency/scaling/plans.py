@@ -8,8 +8,8 @@ from statistics import median
 from shared.domain.autoscale.evaluation import Targets
 from shared.domain.autoscale.samples import SampleHistory
 from shared.domain.efficiency.replay.draws import Draws
-from shared.domain.efficiency.scaling.pool_replay import ScalingPlan, WaitingTask
 from shared.domain.efficiency.scaling.recorded_pool import DAY, SAMPLE_STEP, PoolTask, RecordedPool
+from shared.domain.efficiency.scaling.scaling_plans import ScalingPlan, ScalingStep, WaitingTask
 
 _QUICKEST = 10  # of so many waits one is that of a task that found a free slot
 _MAX_GAP = 30_000  # milliseconds
@@ -73,7 +73,7 @@ def as_recorded(plan: ScalingPlan, pool: RecordedPool) -> ScalingPlan:
 def recorded_before_evaluations(plan: ScalingPlan, pool: RecordedPool) -> ScalingPlan:
     """Returns the plan of a pool that follows the targets that it had until the first evaluation of its formula."""
     first = plan.evaluations[0] if plan.evaluations else plan.until
-    return replace(plan, steps=[(at, targets) for at, targets in _changes(plan, pool) if at < first])
+    return replace(plan, steps=[step for step in _changes(plan, pool) if step.at < first])
 
 
 def evaluated_every(plan: ScalingPlan, interval: int) -> ScalingPlan:
@@ -83,10 +83,15 @@ def evaluated_every(plan: ScalingPlan, interval: int) -> ScalingPlan:
     return replace(plan, evaluations=range(begin, plan.until, interval))
 
 
-def _changes(plan: ScalingPlan, pool: RecordedPool) -> list[tuple[int, Targets]]:
-    """Returns the changes of the recorded targets since the plan's begin."""
+def _changes(plan: ScalingPlan, pool: RecordedPool) -> list[ScalingStep]:
+    """Returns the changes of the recorded targets since the plan's begin, each as of the poll that saw it."""
     seen = [(point.at, point.targets) for point in pool.nodes if point.targets and point.at >= plan.since]
-    return [later for earlier, later in pairwise([(plan.since, plan.targets), *seen]) if earlier[1] != later[1]]
+    pairs = pairwise([(plan.since, plan.targets), *seen])
+    return [
+        ScalingStep(at, targets, pool.option_within(since, at))
+        for (since, before), (at, targets) in pairs
+        if before != targets
+    ]
 
 
 def varied(plan: ScalingPlan, start_ups: Sequence[int], chance: Draws) -> ScalingPlan:

@@ -11,58 +11,24 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Literal, NamedTuple
 
-from shared.domain.autoscale.evaluation import Targets
+from shared.domain.autoscale.evaluation import OPTIONS, Targets
 from shared.domain.autoscale.formula_errors import FormulaLimitError
-from shared.domain.autoscale.samples import SampleHistory
 from shared.domain.efficiency.replay.draws import Draws
 from shared.domain.efficiency.scaling.agreement import Evaluator
 from shared.domain.efficiency.scaling.recorded_pool import NODE_VARIABLES, SAMPLE_STEP, TASK_VARIABLES
+from shared.domain.efficiency.scaling.scaling_plans import ScalingPlan, ScalingStep
 
 _MAX_NODES = 50_000  # that a replay starts
 type _Kind = Literal["0 release", "0 end", "0 ready", "1 scale", "2 sample"]
 """What happens at a time; in their order where several happen at once."""
 
 
-class WaitingTask(NamedTuple):
-    """A task that waits from `ready` on, and then runs for `duration`."""
-
-    ready: int
-    duration: int
-    slots: int = 1
-    has_failed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ScalingPlan:
-    """What a replay begins with at `since`, and what happens until `until`, in milliseconds since 1970.
-
-    `targets` are those at the begin, as are `nodes`. Evaluations are at `evaluations`; `steps` are targets by their
-    times, which the pool gets without a formula, or before its first evaluation. `start_ups` are durations from the
-    allocation of nodes until they are ready, `gap` is the time from the end of a run to the next one's start. `history`
-    has the samples from before `since`.
-    """
-
-    since: int
-    until: int
-    tasks: Sequence[WaitingTask]
-    slots: int
-    targets: Targets
-    nodes: Targets
-    evaluations: Sequence[int]
-    history: SampleHistory
-    steps: Sequence[tuple[int, Targets]] = ()
-    start_ups: Sequence[int] = (0,)
-    gap: int = 0
-    succeeded: int = 0
-    failed: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class ScalingTimes:
-    """How a replay went: targets as they changed, milliseconds of nodes, and of tasks' waits for their first run.
+    """How a replay went: targets as they changed, milliseconds of nodes, and of tasks' waits for their runs.
 
-    Of `tasks` that were ready, `unfinished` hadn't ended; those that never ran waited until the end. `lost` runs ended
-    with their nodes.
+    Of `tasks` that were ready, `unfinished` hadn't ended; those that were waiting at the end waited until then. `lost`
+    runs ended with their nodes; requeued tasks wait again.
     """
 
     targets: Sequence[tuple[int, Targets]]
@@ -97,7 +63,7 @@ class _Event(NamedTuple):
     number: int
     node: int = 0
     task: int = 0
-    targets: Targets | None = None
+    step: ScalingStep | None = None
 
 
 class _PoolReplay:
@@ -114,6 +80,7 @@ class _PoolReplay:
         self._running = 0
         self._succeeded, self._failed = plan.succeeded, plan.failed
         self._waits = dict[int, int]()
+        self._waiting_since = dict[int, int]()
         self._released = 0
         self._lost = 0
         self._history = plan.history.copy()
@@ -129,8 +96,8 @@ class _PoolReplay:
             self._expect(max(task.ready, plan.since), "0 release", task=number)
         for at in plan.evaluations:
             self._expect(at, "1 scale")
-        for at, targets in plan.steps:
-            self._expect(at, "1 scale", targets=targets)
+        for step in plan.steps:
+            self._expect(step.at, "1 scale", step=step)
         if evaluator and plan.evaluations:
             first = plan.evaluations[0] % SAMPLE_STEP
             self._expect(plan.since + (first - plan.since) % SAMPLE_STEP, "2 sample")
@@ -151,7 +118,7 @@ class _PoolReplay:
         match event.kind:
             case "0 release":
                 self._released += 1
-                self._push(event.task)
+                self._push(event.task, event.at)
             case "0 end":
                 self._ended(event)
             case "0 ready":
@@ -162,8 +129,8 @@ class _PoolReplay:
                 self._history.add(event.at, self._counts())
                 self._expect(event.at + SAMPLE_STEP, "2 sample")
 
-    def _expect(self, at: int, kind: _Kind, node: int = 0, task: int = 0, targets: Targets | None = None) -> None:
-        heappush(self._events, _Event(at, kind, next(self._numbers), node, task, targets))
+    def _expect(self, at: int, kind: _Kind, node: int = 0, task: int = 0, step: ScalingStep | None = None) -> None:
+        heappush(self._events, _Event(at, kind, next(self._numbers), node, task, step))
 
     def _counts(self) -> dict[str, float]:
         dedicated, spot = self._there[True], self._there[False]
@@ -174,11 +141,12 @@ class _PoolReplay:
         return dict(zip((*TASK_VARIABLES, *NODE_VARIABLES), map(float, counts), strict=True))
 
     def _scale(self, event: _Event) -> None:
-        option, targets = "taskcompletion", event.targets
-        if targets is None and self._evaluator:
+        if event.step:
+            option, targets = event.step.option or OPTIONS[0], event.step.targets
+        elif self._evaluator:
             found = self._evaluator.at(event.at, self._targets, self._history, self._counts())
             option, targets = found.option, found.targets
-        if targets is None:
+        else:
             return
         if targets != self._targets:
             self._targets = targets
@@ -218,7 +186,7 @@ class _PoolReplay:
             if option == "terminate":
                 self._failed += 1
             else:
-                self._push(task, first=True)
+                self._push(task, now, first=True)
         self._gone(number, now)
 
     def _gone(self, number: int, now: int) -> None:
@@ -227,9 +195,10 @@ class _PoolReplay:
         self._there[node.is_dedicated] -= 1
         self._leaving -= 1
 
-    def _push(self, task: int, *, first: bool = False) -> None:
+    def _push(self, task: int, now: int, *, first: bool = False) -> None:
         queue = self._waiting.setdefault(self._plan.tasks[task].slots, deque())
         (queue.appendleft if first else queue.append)(task)
+        self._waiting_since[task] = now
         self._waiting_tasks += 1
 
     def _set_free(self, number: int, free: int) -> None:
@@ -262,9 +231,12 @@ class _PoolReplay:
         node.runs[task] = start
         self._waiting_tasks -= 1
         self._running += 1
-        self._waits.setdefault(task, start - max(given.ready, self._plan.since))
+        self._waited(task, start)
         self._set_free(number, node.free - given.slots)
         self._expect(start + given.duration, "0 end", number, task)
+
+    def _waited(self, task: int, until: int) -> None:
+        self._waits[task] = self._waits.get(task, 0) + until - self._waiting_since.pop(task)
 
     def _ended(self, event: _Event) -> None:
         node = self._nodes.get(event.node)
@@ -281,15 +253,14 @@ class _PoolReplay:
             self._set_free(event.node, node.free + self._plan.tasks[event.task].slots)
 
     def _times(self) -> ScalingTimes:
-        since, until = self._plan.since, self._plan.until
-        waiting = [task for queue in self._waiting.values() for task in queue if task not in self._waits]
-        waits = [*self._waits.values(), *(until - max(self._plan.tasks[task].ready, since) for task in waiting)]
+        for task in [*self._waiting_since]:
+            self._waited(task, self._plan.until)
         return ScalingTimes(
             targets=self._changes,
             dedicated=self._time[True],
             spot=self._time[False],
-            waited=sum(waits),
-            longest_wait=max(waits, default=0),
+            waited=sum(self._waits.values()),
+            longest_wait=max(self._waits.values(), default=0),
             tasks=self._released,
             unfinished=self._waiting_tasks + self._running,
             lost=self._lost,

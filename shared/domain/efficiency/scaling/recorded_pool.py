@@ -89,7 +89,8 @@ class RecordedEvaluation(NamedTuple):
 class RecordedPool:
     """A pool's tasks, and its nodes in the order of time. There are no samples from before `begin`.
 
-    `succeeded` and `failed` are numbers of tasks that ended before all `tasks`.
+    `succeeded` and `failed` are numbers of tasks that ended before all `tasks`. `options` say what resizes did to runs
+    on nodes that left, in the order of time.
     """
 
     begin: int
@@ -98,6 +99,12 @@ class RecordedPool:
     slots: int = 1
     succeeded: int = 0
     failed: int = 0
+    options: Sequence[tuple[int, str]] = ()
+
+    def option_within(self, since: int, until: int) -> str | None:
+        """Returns the option of the last resize between two polls, None if it isn't recorded."""
+        found = [option for at, option in self.options if since <= at < until + _DATES]
+        return found[-1] if found else None
 
     def samples(self, since: int, until: int) -> SampleHistory:
         """Returns samples every 30 seconds before `until`, which itself would be the next, from `since` on."""

@@ -12,13 +12,14 @@ from shared.domain.efficiency.replay.draws import Draws
 from shared.domain.efficiency.replay.estimates import Spread
 from shared.domain.efficiency.scaling.agreement import Evaluator, reproduced
 from shared.domain.efficiency.scaling.plans import plan_of, seen_pool
-from shared.domain.efficiency.scaling.pool_replay import ScalingPlan, ScalingTimes, WaitingTask, replayed_pool
+from shared.domain.efficiency.scaling.pool_replay import ScalingTimes, replayed_pool
 from shared.domain.efficiency.scaling.recorded_pool import (
     NodePoint,
     PoolTask,
     RecordedPool,
     recorded_evaluations,
 )
+from shared.domain.efficiency.scaling.scaling_plans import ScalingPlan, WaitingTask
 
 MINUTE = 60_000
 BEGIN = 1_767_600_000_000  # 2026-01-05T08:00:00Z, a Monday
