@@ -318,12 +318,25 @@ def test_what_if_replays_the_job_when_asked(page: Page, render: Canned) -> None:
     shown.get_by_label("Priority").select_option("dedicated")
     with page.expect_request(lambda request: request.url.endswith("/jobs/render/whatif?slots=2&spot=false")):
         shown.get_by_role("button", name="Replay").click()
-    expect(shown.locator("[data-what-if] caption")).to_have_text("240 tasks, replayed one by one; the job took 1 h")
+    expect(shown.locator("[data-what-if] caption")).to_have_text(
+        "240 tasks, replayed one by one, 24 runs measured; the job took 1 h"
+    )
     expect(shown.locator("[data-row=Duration] td")).to_have_text(
         ["1 h (54 min to 1 h 6 min)", "30 min (27 min to 33 min)"]
     )
     expect(shown.locator("[data-row=Cost] td")).to_have_text(["$4.00 ($3.60 to $4.40)", "$2.00 ($1.80 to $2.20)"])
     expect(shown.get_by_role("list", name="Assumptions")).to_contain_text("keep 2 of its 4 vCPUs busy")
+
+
+def test_a_missing_price_of_the_replay_as_it_was_has_its_reason(page: Page, render: Canned) -> None:
+    found = render.parts["whatif"]
+    was = found["asItWas"] | {"cost": None, "waste": None, "noPrice": "No price of this size is known."}
+    render.parts["whatif"] = found | {"asItWas": was}
+    show(page, render)
+    shown = part(page, "efficiency")
+    shown.get_by_role("button", name="Replay").click()
+    expect(shown.locator("[data-row=Cost] td").first).to_have_text("no price")
+    expect(shown).to_contain_text("As it was: No price of this size is known.")
 
 
 def test_efficiency_can_be_grouped_by_exit(page: Page, render: Canned) -> None:

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NO_DRAFT, queryOf, replayedText, rowsOf, type Scenario, scenarioText } from "../../src/job/efficiency/whatIf.ts";
+import { NO_DRAFT, noPriceTexts, queryOf, replayedText, rowsOf, type Scenario, scenarioText } from "../../src/job/efficiency/whatIf.ts";
 
 const SCENARIO: Scenario = {
   nodes: 1,
@@ -30,7 +30,20 @@ test("rows have both replays, also without an end or a price", () => {
   assert.deepEqual(cost, ["Cost", "no price", "no price"]);
 });
 
-test("a sample is named as one", () => {
-  const found = { tasks: 9000, replayedTasks: 4000, seconds: 60, currency: "USD", asItWas: null, asked: null, assumptions: [], reason: null };
-  assert.equal(replayedText(found), "9,000 tasks, a sample of 4,000 replayed; the job took 1 min");
+test("the reason of a missing price names its replay, unless it is that of both", () => {
+  const priced = { ...SCENARIO, noPrice: null };
+  assert.deepEqual(noPriceTexts(SCENARIO, SCENARIO), ["No price."]);
+  assert.deepEqual(noPriceTexts(SCENARIO, priced), ["As it was: No price."]);
+  assert.deepEqual(noPriceTexts(priced, SCENARIO), ["As asked: No price."]);
+  assert.deepEqual(noPriceTexts(SCENARIO, { ...SCENARIO, noPrice: "Other." }), ["As it was: No price.", "As asked: Other."]);
+  assert.deepEqual(noPriceTexts(priced, priced), []);
+  assert.deepEqual(noPriceTexts(null, null), []);
+});
+
+test("a sample is named as one, with the number of measured runs", () => {
+  const found = { tasks: 9000, replayedTasks: 4000, measuredRuns: 1, seconds: 60, currency: "USD", asItWas: null, asked: null };
+  const all = { ...found, assumptions: [], reason: null };
+  assert.equal(replayedText(all), "9,000 tasks, a sample of 4,000 replayed, 1 run measured; the job took 1 min");
+  const none = { ...all, replayedTasks: 9000, measuredRuns: 0 };
+  assert.equal(replayedText(none), "9,000 tasks, replayed one by one, no run measured; the job took 1 min");
 });

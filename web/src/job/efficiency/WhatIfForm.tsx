@@ -7,7 +7,7 @@ import type { JobView } from "../../routing/jobView.ts";
 import { ColumnHeader } from "../../ui/list/ColumnHeader.tsx";
 import { PolledContents } from "../../ui/page/PolledContents.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
-import { NO_DRAFT, queryOf, replayedText, rowsOf, scenarioText, type WhatIf, type WhatIfDraft } from "./whatIf.ts";
+import { NO_DRAFT, noPriceTexts, queryOf, replayedText, rowsOf, scenarioText, type WhatIf, type WhatIfDraft } from "./whatIf.ts";
 
 const INTERVAL_MS = 300_000;
 
@@ -96,11 +96,11 @@ function Found({ found }: { found: WhatIf }) {
           </tbody>
         </table>
       )}
-      {asked?.noPrice && (
-        <p class="nothing">
-          <ExternalText text={asked.noPrice} />
+      {noPriceTexts(asItWas, asked).map((text) => (
+        <p key={text} class="nothing">
+          <ExternalText text={text} />
         </p>
-      )}
+      ))}
       {assumptions.length > 0 && (
         <ul class="assumptions" aria-label="Assumptions">
           {assumptions.map((text) => (

@@ -24,6 +24,8 @@ export interface Scenario {
 export interface WhatIf {
   tasks: number;
   replayedTasks: number;
+  /** Runs that the node agent recorded; how others use CPUs follows from enough of them. */
+  measuredRuns: number;
   /** How long the job really took; null without ended tasks. */
   seconds: number | null;
   currency: string;
@@ -69,8 +71,16 @@ export function rowsOf(asItWas: Scenario, asked: Scenario, currency: string): [s
   ];
 }
 
-/** "240 tasks, replayed one by one; the job took 25 min 10 s". */
-export function replayedText({ tasks, replayedTasks, seconds }: WhatIf): string {
+/** Why costs are missing, once where both replays have the same reason. */
+export function noPriceTexts(asItWas: Scenario | null, asked: Scenario | null): string[] {
+  const [was, will] = [asItWas?.noPrice, asked?.noPrice];
+  if (was === will) return was ? [was] : [];
+  return [...(was ? [`As it was: ${was}`] : []), ...(will ? [`As asked: ${will}`] : [])];
+}
+
+/** "240 tasks, replayed one by one, 24 runs measured; the job took 25 min 10 s". */
+export function replayedText({ tasks, replayedTasks, measuredRuns, seconds }: WhatIf): string {
   const replayed = replayedTasks < tasks ? `a sample of ${formatCount(replayedTasks)} replayed` : "replayed one by one";
-  return `${plural(tasks, "task")}, ${replayed}; the job took ${formatSeconds(seconds ?? 0)}`;
+  const measured = measuredRuns ? `${plural(measuredRuns, "run")} measured` : "no run measured";
+  return `${plural(tasks, "task")}, ${replayed}, ${measured}; the job took ${formatSeconds(seconds ?? 0)}`;
 }
