@@ -63,9 +63,20 @@ def test_another_formula_is_replayed_when_asked(page: Page, pools: Canned) -> No
     )
     expect(shown.locator("[data-row='Highest target'] td")).to_have_text(["", "9 nodes", "9 nodes"])
     expect(shown.locator("[data-row=Tasks] td")).to_have_text(["", "1,200", "1,200, 3 unfinished, 1 lost run"])
-    expect(shown).to_contain_text("Line 1, column 5: avg needs at least 1 value, not 0.")
+    expect(shown).to_contain_text("As asked: Line 1, column 5: avg needs at least 1 value, not 0.")
     expect(shown.get_by_role("list", name="Assumptions")).to_contain_text("interrupts no spot node")
     assert page.evaluate(FAINT_TEXT) == []
+
+
+def test_errors_of_the_own_formula_are_shown(page: Page, pools: Canned) -> None:
+    sentence = "Line 2, column 1: there is no variable '$NoSuch'."
+    pools.parts["whatif"] = what_if(asItWas=_scaling(100, failed=7, error=sentence), asked=_scaling(50))
+    show_pool(page, pools)
+    shown = section(page, "autoscale")
+    shown.get_by_text("Try another formula").click()
+    shown.get_by_role("button", name="Replay seven days").click()
+    expect(shown.locator("[data-row=Evaluations] td")).to_have_text(["", "2,016, 7 failed", "2,016"])
+    expect(shown).to_contain_text(f"As it was: {sentence}")
 
 
 def test_samples_that_are_not_stored_are_named(page: Page, pools: Canned) -> None:

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agreementText, type FormulaWhatIf, queryOf, rowsOf, type Scaling } from "../../src/pool/whatif/formulaWhatIf.ts";
+import { agreementText, errorTexts, type FormulaWhatIf, queryOf, rowsOf, type Scaling } from "../../src/pool/whatif/formulaWhatIf.ts";
 
 const SCALING: Scaling = {
   nodeSeconds: { expected: 7200, low: 3600, high: 10_800 },
@@ -51,4 +51,14 @@ test("the share of recorded targets that the own formula gives is named", () => 
   const other = agreementText({ ...own, equal: 9, meanDifference: 0.51 });
   assert.equal(other, "The pool's own formula gives 9 of 12 recorded targets; the others differ, by 0.5 nodes in the mean of all");
   assert.match(agreementText({ ...own, evaluations: 0, equal: 0 }), /^No target/);
+});
+
+test("errors name their replay, and those on recorded samples where they are others", () => {
+  const own = { evaluations: 12, equal: 12, meanDifference: 0, failed: 1, error: "One." };
+  const failing = { ...SCALING, failed: 1, error: "One." };
+  assert.deepEqual(errorTexts(FOUND), []);
+  assert.deepEqual(errorTexts({ ...FOUND, ownFormula: own }), ["On recorded samples: One."]);
+  assert.deepEqual(errorTexts({ ...FOUND, ownFormula: own, asItWas: failing }), ["As it was: One."]);
+  const both = { ...FOUND, asItWas: failing, asked: { ...failing, error: "Two." } };
+  assert.deepEqual(errorTexts(both), ["As it was: One.", "As asked: Two."]);
 });

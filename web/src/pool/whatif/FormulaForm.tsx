@@ -6,7 +6,7 @@ import { usePolled } from "../../api/usePolled.ts";
 import { ColumnHeader } from "../../ui/list/ColumnHeader.tsx";
 import { PolledContents } from "../../ui/page/PolledContents.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
-import { agreementText, type FormulaWhatIf, queryOf, rowsOf } from "./formulaWhatIf.ts";
+import { agreementText, errorTexts, type FormulaWhatIf, queryOf, rowsOf } from "./formulaWhatIf.ts";
 
 const INTERVAL_MS = 300_000;
 
@@ -102,14 +102,11 @@ function Found({ found }: { found: FormulaWhatIf }) {
           </tbody>
         </table>
       )}
-      {[asked?.error, noPrice].map(
-        (text) =>
-          text && (
-            <p key={text} class="nothing">
-              <ExternalText text={text} />
-            </p>
-          ),
-      )}
+      {[...errorTexts(found), ...(noPrice ? [noPrice] : [])].map((text) => (
+        <p key={text} class="nothing">
+          <ExternalText text={text} />
+        </p>
+      ))}
       {assumptions.length > 0 && (
         <ul class="assumptions" aria-label="Assumptions">
           {assumptions.map((text) => (

@@ -73,6 +73,17 @@ export function agreementText({ evaluations, equal, meanDifference }: Agreement)
   return `The pool's own formula gives ${formatCount(equal)} of ${plural(evaluations, "recorded target")}${missed}`;
 }
 
+/** The first error of each replay, and of the own formula on recorded samples if it is another. */
+export function errorTexts({ asItWas, asked, ownFormula }: FormulaWhatIf): string[] {
+  const [own, was, will] = [ownFormula?.error, asItWas?.error, asked?.error];
+  const found: [string, string | null | undefined][] = [
+    ["On recorded samples", own === was ? null : own],
+    ["As it was", was],
+    ["As asked", will],
+  ];
+  return found.flatMap(([label, error]) => (error ? [`${label}: ${error}`] : []));
+}
+
 /** The rows of the table: label, text of what was seen, as it was, and as asked. */
 export function rowsOf(found: FormulaWhatIf, asItWas: Scaling, asked: Scaling): [string, string, string, string][] {
   const { seen, currency } = found;
