@@ -67,5 +67,9 @@ class DayUse:
 
 
 def latest_advice(days: Iterable[DayUse]) -> dict[str, tuple[Advice, ...]]:
-    """Returns the advice on each job that has any on some days, which are given in order."""
-    return {key: one.advice for day in days for key, one in day.jobs.items() if one.advice}
+    """Returns the advice on each job on the last day with its use, of some days in order, where there is any.
+
+    That of a day before may be about another job, which had the id until it was deleted.
+    """
+    last = {key: one.advice for day in days for key, one in day.jobs.items()}
+    return {key: advice for key, advice in last.items() if advice}

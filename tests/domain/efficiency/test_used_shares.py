@@ -78,7 +78,7 @@ def test_a_day_keeps_the_jobs_with_the_longest_runs() -> None:
     assert min(DayUse().with_jobs(jobs).jobs) == "00005"
 
 
-def test_the_last_advice_on_a_job_stands() -> None:
-    before = DayUse({"a": JobUse("A", UsedShares(), (ADVICE,)), "b": JobUse("B", UsedShares(), (ADVICE,))})
+def test_the_advice_of_the_last_day_with_use_of_a_job_stands_also_where_there_is_none() -> None:
+    before = DayUse({key: JobUse(key.upper(), UsedShares(), (ADVICE,)) for key in "abc"})
     after = DayUse({"a": JobUse("A", UsedShares(), (ADVICE._replace(share=0.25),)), "b": JobUse("B", UsedShares())})
-    assert latest_advice([before, after]) == {"a": (ADVICE._replace(share=0.25),), "b": (ADVICE,)}
+    assert latest_advice([before, after]) == {"a": (ADVICE._replace(share=0.25),), "c": (ADVICE,)}

@@ -57,13 +57,17 @@ async def written(
     memory: float,
     seconds: int = 600,
     size: str = "Standard_D4s_v5",
+    blob: str = "",
     further: Callable[[list[dict[str, Any]]], str] = lambda _: "",
 ) -> None:
-    """Writes the records of a job's ended tasks, by node, as the agent would; `further` returns lines of a node."""
+    """Writes the records of a job's ended tasks, by node, as the agent would.
+
+    The blobs have the name of the job or another one; `further` returns lines of a node.
+    """
     for node in {task["nodeId"] for task in tasks}:
         own = [task for task in tasks if task["nodeId"] == node]
         about = f'imds_metadata,vm_monitor_collection=once vm_size="{size}" {started(own[0]) * 10**9}\n'
-        name = f"accounts/demo/pools/{own[0]['poolId']}/nodes/{node}/{job}.lp"
+        name = f"accounts/demo/pools/{own[0]['poolId']}/nodes/{node}/{blob or job}.lp"
         ended = "".join(record(job, task, cores=cores, memory=memory, seconds=seconds) for task in own)
         await container.upload_blob(name, about + further(own) + ended, blob_type="AppendBlob")
     await world.app.fire("tick")
