@@ -1,6 +1,6 @@
 """What measured runs used of what their slots offer, in sums that add up over jobs and days."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from shared.domain.efficiency.offers import SlotOffer
@@ -57,8 +57,13 @@ class UsedShares(NamedTuple):
         return JobEfficiency(self.runs, as_of, self.cpu.share, self.memory.share, self.gpu.share)
 
 
-def used_shares(sizes: Mapping[str, TaskGroup], offers: Mapping[str, SlotOffer]) -> UsedShares:
-    """Returns the sums over runs by VM size; those on nodes of unknown offer count only as runs."""
+def used_shares(
+    sizes: Mapping[str, TaskGroup], offers: Mapping[str, SlotOffer], gpu_sizes: Collection[str] = ()
+) -> UsedShares:
+    """Returns the sums over runs by VM size; those on nodes of unknown offer count only as runs.
+
+    On nodes of `gpu_sizes` figures of GPUs were taken, so that runs without any used none.
+    """
     found = UsedShares()
     for size, group in sizes.items():
         found = found.plus(UsedShares(group.runs))
@@ -67,22 +72,28 @@ def used_shares(sizes: Mapping[str, TaskGroup], offers: Mapping[str, SlotOffer])
                 UsedShares(
                     cpu=_share(group, "cores", "cores", _THOUSAND * (offer.cores or 0)),
                     memory=_share(group, "memory", "memory", offer.memory or 0, unit=1 << 20),
-                    gpu=_share(group, "gpus", "duration", _THOUSAND * offer.gpus),
+                    gpu=_share(group, "gpus", "duration", _THOUSAND * offer.gpus if size in gpu_sizes else 0),
                 )
             )
     return found
 
 
 def job_efficiency(
-    sizes: Mapping[str, TaskGroup], offers: Mapping[str, SlotOffer], as_of: int, is_enough: Callable[[int], bool]
+    sizes: Mapping[str, TaskGroup],
+    offers: Mapping[str, SlotOffer],
+    as_of: int,
+    is_enough: Callable[[int], bool],
+    *,
+    gpu_sizes: Collection[str] = (),
 ) -> JobEfficiency:
     """Returns the numbers of a job until `as_of`: shares of each resource that enough runs have a known use of."""
-    found = used_shares(sizes, offers)
+    found = used_shares(sizes, offers, gpu_sizes)
     known = [(sizes[size].figures, offer) for size, offer in offers.items() if size in sizes]
+    with_gpus = [sizes[size].figures for size, offer in offers.items() if size in gpu_sizes and offer.gpus]
     runs = {
         "cpu": sum(figures["cores"].count for figures, offer in known if "cores" in figures and offer.cores),
         "memory": sum(figures["memory"].count for figures, offer in known if "memory" in figures and offer.memory),
-        "gpu": sum(figures["duration"].count for figures, offer in known if "duration" in figures and offer.gpus),
+        "gpu": sum(figures["duration"].count for figures in with_gpus if "duration" in figures),
     }
     cpu, memory, gpu = (getattr(found, name).share if is_enough(number) else None for name, number in runs.items())
     return JobEfficiency(found.runs, as_of, cpu, memory, gpu)

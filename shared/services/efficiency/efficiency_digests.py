@@ -112,7 +112,7 @@ def _by_day(found: EfficiencyReport) -> Mapping[int, JobUse]:
     return {
         day: JobUse(
             found.report.job.facts.id,
-            used_shares(by_vm_size(groups), found.offers),
+            used_shares(by_vm_size(groups), found.offers, found.gpu_sizes),
             advice if day == last else (),
         )
         for day, groups in found.days.items()

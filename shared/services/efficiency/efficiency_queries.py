@@ -117,7 +117,8 @@ class EfficiencyQueries:
     ) -> EfficiencyReport:
         """Returns the report with offers and findings, or a reason why there are none.
 
-        Without costs the job's context is read only where its runs lead to advice, which it may contradict.
+        Without costs the job's context is read only where its runs lead to advice, which it may contradict, and where
+        none has figures of the GPUs that slots offer.
         """
         sizes = by_vm_size(found.groups)
         if not sizes:
@@ -141,7 +142,8 @@ class EfficiencyQueries:
             found = replace(found, offers=_with_memory(offers, context.nodes.memory))
         findings = [one for each in found.evidence(hourly, context) for one in efficiency_findings(each)]
         findings.sort(key=lambda one: -(one.amount.number if one.amount else 0))
-        return replace(found, findings=findings, task_limit=context.task_limit)
+        has_gpus = context.nodes is not None and context.nodes.gpus is not None
+        return replace(found, findings=findings, task_limit=context.task_limit, has_gpu_figures=has_gpus)
 
     async def _context(
         self, found: EfficiencyReport, runs: Sequence[EfficiencyEvidence], costs: JobCostReport | None
@@ -154,7 +156,8 @@ class EfficiencyQueries:
         if costs:
             examples = _longest_and_shortest(main) if main else ()
             return await self._contexts.context(costs, found.as_of, cores, examples)
-        if not any(map(efficiency_findings, runs)):
+        are_gpus_unseen = any(each.offer.gpus and "gpus" not in each.group.figures for each in runs)
+        if not are_gpus_unseen and not any(map(efficiency_findings, runs)):
             return JobContext()
         with_nodes = any(each.may_wait or each.offer.gpus for each in runs)
         return await self._contexts.without_costs(found.report, found.as_of, cores, with_nodes=with_nodes)

@@ -1,6 +1,6 @@
 """What is known of a job's efficiency: its measured runs, what slots offer, and what each VM size cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -27,7 +27,8 @@ class EfficiencyReport:
     sentence why there are no offers, or no groups. `cost` is the money for what the job's tasks held, in `currency`,
     `amounts` that on nodes of each VM size; 1 each where amounts of findings are shares of that.
     `task_limit` is None where it wasn't looked up, as of too few runs. `exits` are the same runs by exit, None where
-    they weren't grouped so; `days` are their groups by day since 1970.
+    they weren't grouped so; `days` are their groups by day since 1970. `has_gpu_figures` says whether nodes reported
+    figures of GPUs, as far as that was looked up.
     """
 
     report: JobReport
@@ -44,12 +45,19 @@ class EfficiencyReport:
     exits: ExitGroups | None = None
     days: Mapping[int, TaskGroups] = field(default_factory=dict)
     task_limit: TaskLimit | None = None
+    has_gpu_figures: bool = False
 
     @property
     def efficiency(self) -> JobEfficiency:
         """What all runs used of what their slots offered, as far as enough of them are known."""
         as_of = to_milliseconds(self.as_of) // 1000 if self.as_of else 0
-        return job_efficiency(by_vm_size(self.groups), self.offers, as_of, self.is_enough)
+        return job_efficiency(by_vm_size(self.groups), self.offers, as_of, self.is_enough, gpu_sizes=self.gpu_sizes)
+
+    @property
+    def gpu_sizes(self) -> Collection[str]:
+        """The VM sizes on whose nodes figures of GPUs were taken: runs without any left them untouched."""
+        sizes = by_vm_size(self.groups)
+        return {size for size, group in sizes.items() if self.has_gpu_figures or "gpus" in group.figures}
 
     @property
     def runs(self) -> int:

@@ -32,9 +32,17 @@ def test_shares_add_up_and_runs_of_unknown_offer_count_only_as_runs() -> None:
 def test_a_gpu_that_no_run_touched_was_offered_and_not_used() -> None:
     size = "standard_nc24ads_a100_v4"
     offer = SlotOffer(node_offer(size, 24), 1, 1)
-    found = used_shares({size: TaskGroup.of([run(1), run(2, gpus=0.5)])}, {size: offer})
+    found = used_shares({size: TaskGroup.of([run(1), run(2, gpus=0.5)])}, {size: offer}, {size})
     assert found.gpu.share == 0.25
-    assert used_shares({size: TaskGroup.of([run(1)])}, {size: offer}).gpu.share == 0
+    assert used_shares({size: TaskGroup.of([run(1)])}, {size: offer}, {size}).gpu.share == 0
+
+
+def test_the_share_of_gpus_of_which_no_figure_was_taken_is_unknown() -> None:
+    size = "standard_nc4as_t4_v3"
+    runs, offers = {size: TaskGroup.of([run(at) for at in range(30)])}, {size: SlotOffer(node_offer(size, 4), 1, 1)}
+    assert used_shares(runs, offers).gpu.share is None
+    assert job_efficiency(runs, offers, 5, lambda number: number >= 20).gpu is None
+    assert job_efficiency(runs, offers, 5, lambda number: number >= 20, gpu_sizes={size}).gpu == 0
 
 
 def test_what_records_claim_beyond_sense_can_still_be_stored() -> None:
@@ -47,7 +55,7 @@ def test_what_records_claim_beyond_sense_can_still_be_stored() -> None:
     group = TaskGroup.of(claimed)
     orjson.dumps(plain_groups({GroupKey("task-", SIZE): group}))
     size = "standard_nc24ads_a100_v4"
-    found = used_shares({size: group}, {size: SlotOffer(node_offer(size, 24), 1, 1)})
+    found = used_shares({size: group}, {size: SlotOffer(node_offer(size, 24), 1, 1)}, {size})
     orjson.dumps(DayUse({"a": JobUse("A", UsedShares.summed([found] * 100))}).plain())
 
 

@@ -1,13 +1,14 @@
 """Used shares of jobs' measured runs in lists, tables and metrics: from digests, which housekeeping makes."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from azure.storage.blob.aio import ContainerClient
 
 from tests.emulator.support.staging import add_pool
 from tests.functions.conftest import World
-from tests.functions.efficiency.measured_world import TASKS, polled_tasks, staged, written
+from tests.functions.efficiency.measured_world import TASKS, polled_tasks, staged, started, written
 from tests.functions.support.shown_schedules import add_schedule
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -38,6 +39,30 @@ async def test_lists_tables_and_metrics_have_the_used_shares_of_the_last_digest(
     assert 'azbatch_job_efficiency_ratio{account="demo",job="digested",resource="memory"} 0.25' in text
     await world.poll()
     assert (await world.get(path)).body["efficiency"] == found
+
+
+@pytest.mark.parametrize(("job", "day", "share"), [("unseen-gpus", 11, None), ("untouched-gpus", 12, 0.0)])
+async def test_gpus_without_a_figure_are_unknown_and_untouched_ones_unused(
+    world: World, container: ContainerClient, job: str, day: int, share: float | None
+) -> None:
+    tasks = await staged(world, job, day, size="standard_nc4as_t4_v3")
+
+    def figures(own: list[dict[str, Any]]) -> str:
+        first = min(map(started, own))
+        gpu = "nvidia_smi,index=0,name=Tesla\\ T4,uuid=GPU-1 utilization_gpu=0i"
+        of_node = "cpu,cpu=cpu-total usage_idle=60,usage_steal=0" if share is None else gpu
+        return "".join(f"{of_node} {(first + 60 * at) * 10**9}\n" for at in range(60))
+
+    size = "Standard_NC4as_T4_v3"
+    await written(world, container, job, tasks, cores=3.5, memory=20.0, size=size, further=figures)
+    await world.app.fire("housekeeping")
+    path = f"accounts/demo/jobs/{job}"
+    assert (await world.get(path)).body["efficiency"]["gpu"] == share
+    answer = (await world.get(f"{path}/efficiency")).body
+    assert answer["usedShares"]["gpu"] == share
+    assert [one["code"] for one in answer["findings"]] == ([] if share is None else ["idleGpus"])
+    ratio = f'azbatch_job_efficiency_ratio{{account="demo",job="{job}",resource="gpu"}}'
+    assert (ratio in (await world.get("metrics")).body) is (share is not None)
 
 
 async def test_of_too_few_runs_nothing_but_their_number_is_said(world: World, container: ContainerClient) -> None:
