@@ -144,6 +144,18 @@ def test_efficiency_by_group_and_the_most_rewarding_changes_are_shown(page: Page
     )
 
 
+def test_of_many_groups_the_number_of_further_ones_is_said(page: Page, costs: Canned) -> None:
+    measured = costs.efficiency["value"][0]
+    costs.efficiency["value"] = [measured | {"name": f"job-{number}-"} for number in range(53)]
+    show(page, costs)
+    card = page.get_by_role("region", name="Efficiency by prefix of job ids")
+    rows = page.get_by_test_id("efficiency-groups").locator("tbody tr")
+    expect(rows).to_have_count(50)
+    expect(card).to_contain_text("Showing 50 of 53 groups.")
+    card.get_by_role("button", name="Show more").click()
+    expect(rows).to_have_count(53)
+
+
 def test_used_shares_and_waste_of_groups_are_shown_by_week(page: Page, costs: Canned) -> None:
     show(page, costs)
     weeks = page.get_by_test_id("efficiency-weeks")

@@ -1,5 +1,6 @@
 // What jobs used of what their slots offer, by group over the page's range, and the changes that would save most.
 
+import { useState } from "preact/hooks";
 import { pathOfAccount } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
 import { formatCount } from "../../format/numbers.ts";
@@ -7,6 +8,7 @@ import { sharesText } from "../../format/shares.ts";
 import { Link } from "../../routing/Link.tsx";
 import { addressOfDetail } from "../../routing/routes.ts";
 import { ColumnHeader } from "../../ui/list/ColumnHeader.tsx";
+import { ListFooter } from "../../ui/list/ListFooter.tsx";
 import { PolledContents } from "../../ui/page/PolledContents.tsx";
 import { TitledCard } from "../../ui/page/TitledCard.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
@@ -40,12 +42,16 @@ export function EfficiencyCard({ account, groupBy, from }: CardProps) {
 }
 
 function Contents({ efficiency, groupBy }: { efficiency: AccountEfficiency; groupBy: string }) {
+  const [rows, setRows] = useState(ROWS);
   const { account, currency, value, savings } = efficiency;
   const measured = value.filter(({ sums }) => sums.measuredRuns > 0);
   return (
     <>
       {measured.length > 0 ? (
-        <GroupTable groups={measured.slice(0, ROWS)} groupBy={groupBy} currency={currency} />
+        <>
+          <GroupTable groups={measured.slice(0, rows)} groupBy={groupBy} currency={currency} />
+          <ListFooter noun="groups" shown={rows} all={measured.length} show={() => setRows(rows + ROWS)} more={null} />
+        </>
       ) : (
         <p class="waste-note">No run of a task was measured in this range: the node agent writes a record of each.</p>
       )}
