@@ -20,6 +20,7 @@ MAX_INTERRUPTIONS = 20_000
 """The most interruptions of spot nodes, as far as they can be expected, of a replay."""
 _STEPS = 32_000  # in all replays of a scenario: tasks, nodes and interruptions
 _REPLAYS = (5, 25)  # of each kind
+_OF_BOUND = 2  # at least, with durations that are possible as well
 _MIN_MARGIN = 0.01  # of the median
 _HOUR = 3_600_000  # milliseconds
 
@@ -64,13 +65,12 @@ def estimate_of(workload: Workload, scenario: Scenario, *, seed: str) -> Estimat
         return None
     least, most = _REPLAYS
     steps = len(workload.tasks) + scenario.nodes + expected_interruptions(workload, scenario)
-    stretched = [(False, replace(scenario, stretch=bound)) for bound in scenario.bounds]
-    kinds = [(False, scenario), (True, scenario), *stretched]
-    number = round(min(max(_STEPS // (len(kinds) * steps), least), most))
+    number = round(min(max(_STEPS // (2 * steps), least), most))
+    bounds = [(False, replace(scenario, stretch=bound), max(number // 2, _OF_BOUND)) for bound in scenario.bounds]
     found = list[list[NodeTimes]]()
-    for resampled, kind in kinds:
+    for resampled, kind, times in ((False, scenario, number), (True, scenario, number), *bounds):
         some = list[NodeTimes]()
-        for each in range(number):
+        for each in range(times):
             one = replay_once(workload, kind, Draws(f"{seed}/{resampled}/{each}"), resampled=resampled)
             if one is None:
                 return None
@@ -79,7 +79,7 @@ def estimate_of(workload: Workload, scenario: Scenario, *, seed: str) -> Estimat
     as_seen, *varied = found
     as_seen.sort(key=lambda one: one.end)
     end, nodes = (_spread(as_seen, chain(*varied), figure) for figure in (_end, _nodes))
-    return Estimate(end, nodes, as_seen[len(as_seen) // 2], len(kinds) * number).widened(_MIN_MARGIN)
+    return Estimate(end, nodes, as_seen[len(as_seen) // 2], sum(map(len, found))).widened(_MIN_MARGIN)
 
 
 def expected_interruptions(workload: Workload, scenario: Scenario) -> float:
