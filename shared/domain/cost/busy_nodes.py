@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from shared.domain.tasks.tasks import FAILURE, SUCCESS
@@ -130,13 +131,24 @@ class TaskUsageByHour:
     `ended` are slot milliseconds of runs that ended in hours that are settled now, in hours before the time span.
     """
 
-    def __init__(self, hours: range, known: int, has_one_slot: Callable[[str], bool], settling: Settling) -> None:
-        """`known` is the time up to which running tasks are known to have run, in milliseconds since 1970."""
+    def __init__(
+        self,
+        hours: range,
+        known: int,
+        has_one_slot: Callable[[str], bool],
+        settling: Settling,
+        behind: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """`known` is the time up to which running tasks are known to have run, in milliseconds since 1970.
+
+        `behind` is that time of jobs, by key, whose tasks are known as of before.
+        """
         self.hours = {hour: TaskUsage(Window(hour * HOUR, (hour + 1) * HOUR, known), has_one_slot) for hour in hours}
         self.ended: Counter[EndedRun] = Counter()
         self._range = hours
         self._known = known
         self.settling = settling
+        self._behind = behind
 
     def take(self, job: str, runs: Iterable[Run]) -> None:
         """Adds the latest runs of tasks of a job, given by its key, to the hours in which they were."""
@@ -146,11 +158,13 @@ class TaskUsageByHour:
     def add(self, job: str, run: Run, outcome: Outcome, instances: int = 1) -> None:
         """Adds any run to the hours in which it was."""
         before, outcomes_as_of = self.settling
+        if run.end is None and job in self._behind:
+            run = run._replace(end=max(run.start, min(self._behind[job], self._known)))
         last = (self._known if run.end is None else run.end) // HOUR
         settled: Outcome = outcome if run.end is None or run.end < outcomes_as_of else "running"
         for hour in range(max(run.start // HOUR, self._range.start), min(last + 1, self._range.stop)):
             self.hours[hour].add(job, run, settled if hour < before else outcome, instances)
-        if run.end is not None and last in self._range and last < before:
+        if outcome != "running" and run.end is not None and last in self._range and last < before:
             self._add_ended(SlotHolder(job, run.node, outcome), run, run.end, instances)
 
     def _add_ended(self, holder: SlotHolder, run: Run, end: int, instances: int) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from operator import attrgetter
 
 from shared.domain.accounts.accounts import Account
@@ -31,13 +31,14 @@ from shared.domain.cost.day_rollups import (
     with_redated,
 )
 from shared.domain.cost.runs.known_nodes import KnownNodes
+from shared.domain.cost.runs.known_tasks import GIVEN_UP, KnownTasks, known_tasks
 from shared.domain.cost.runs.run_events import RunEvents
 from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, UsageDay, summed, with_slots
 from shared.domain.jobs.jobs import Job
 from shared.domain.pools.pools import Pool
 from shared.domain.prices.price_settings import PriceSettings
 from shared.domain.usage.usage_ledger import UsageHours
-from shared.errors import CacheConflictError, StorageError
+from shared.errors import CacheConflictError, StorageError, UnreadableError
 from shared.log import logger
 from shared.services.cost.day_labels import DayLabels
 from shared.services.cost.long_runs import LongRuns
@@ -50,7 +51,6 @@ from shared.stores.stores import Stores
 
 _LOG = logger(__name__)
 _OPEN_DAYS = 4  # that a ledger keeps, today included
-_GIVEN_UP = timedelta(days=2) // timedelta(milliseconds=1)  # after a day's end
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class UsageRollups:
         today = to_milliseconds(now) // DAY
         days = range(today - _OPEN_DAYS + 1, today + 1)
         stored = await self._stores.usage_days.load(account.key, days, ("hours", "jobs"))
-        (pools, listed), jobs = await self._pools(account), await self._stores.jobs.load_all(account.key)
+        (pools, listed), (jobs, tasks) = await self._pools(account), await self._jobs(account, to_milliseconds(now))
         wanted = [stored.get(day, UsageDay(day, 0)) for day in days]
         known_days = {day for day in days if _was_watched(pools, day)}
         known_days |= {today} if _is_known(pools, listed, today) else set()
@@ -138,7 +138,7 @@ class UsageRollups:
         known, tags = [one.pool for one in pools if one.pool], await self._labels.tags(account)
         ended, failed = Counter[EndedTime](), list[StorageError]()
         for before in open_days:
-            made, of_day = await self._made(reader, before, pools, list(jobs.values()), to_milliseconds(now))
+            made, of_day = await self._made(reader, before, pools, list(jobs.values()), tasks)
             try:
                 await self._stores.usage_days.save(account.key, self._labels.labelled(made, known, jobs, tags))
             except CacheConflictError:  # another host made it
@@ -159,9 +159,9 @@ class UsageRollups:
             return
         stored = await self._stores.usage_days.load(account.key, range(found[0], found[-1] + 1), ("hours", "jobs"))
         for day in found:
-            if day in stored:
+            if day in stored and (made := with_ended(stored[day], ended)) is not stored[day]:
                 with suppress(CacheConflictError):  # another host writes it: then their time stays that of running ones
-                    await self._stores.usage_days.save(account.key, with_ended(stored[day], ended))
+                    await self._stores.usage_days.save(account.key, made)
 
     async def _pools(self, account: Account) -> tuple[list[_PoolNodes], int]:
         """Returns the pools with rows of nodes, and when pools were listed last: 0 where that failed."""
@@ -173,6 +173,16 @@ class UsageRollups:
         listed = known.last.as_of if known.last else None
         return found, to_milliseconds(listed) if listed else 0
 
+    async def _jobs(self, account: Account, now: int) -> tuple[Mapping[str, Job], KnownTasks]:
+        """Returns stored jobs by key, as the last round confirmed them, and as of when their tasks are known."""
+        last = None
+        with suppress(UnreadableError):
+            last = await self._stores.rounds.load(account.key)
+        jobs = await self._stores.jobs.load_all(account.key)
+        if last:
+            jobs = {key: job.confirmed(last.confirmations.get(key)) for key, job in jobs.items()}
+        return jobs, known_tasks(jobs.values(), last.jobs_as_of if last else None, now)
+
     async def _store_dated(self, pools: Sequence[_PoolNodes]) -> None:
         """Stores the ledgers that events dated: after the days, so that a run that dies before is made up for."""
         for one in pools:
@@ -182,19 +192,26 @@ class UsageRollups:
                 await self._stores.nodes.save_all([write])  # at a conflict the next run dates what is stored then
 
     async def _made(
-        self, reader: TaskUsageReader, before: UsageDay, pools: Sequence[_PoolNodes], jobs: Sequence[Job], now: int
+        self,
+        reader: TaskUsageReader,
+        before: UsageDay,
+        pools: Sequence[_PoolNodes],
+        jobs: Sequence[Job],
+        known: KnownTasks,
     ) -> tuple[UsageDay, Mapping[EndedTime, int]]:
         """Returns a day as it is known now, and the time of runs that ended since their hours were settled."""
-        end, as_of = (before.day + 1) * DAY, min([now, *(one.as_of for one in pools if one.pool and one.as_of)])
-        region, is_given_up = self._settings.region_of(reader.account), now >= end + _GIVEN_UP
-        settles = settling(before, HOURS if is_given_up else settled_hours(before, as_of), as_of)
+        end, region = (before.day + 1) * DAY, self._settings.region_of(reader.account)
+        as_of = min([reader.now, *(one.as_of for one in pools if one.pool and one.as_of)])
+        is_given_up = reader.now >= end + GIVEN_UP
+        settled = HOURS if is_given_up else settled_hours(before, min(as_of, known.as_of))
+        settles = settling(before, settled, known.as_of)
         usages = {
             one.key: pool_day(one.pool.facts if one.pool else None, one.stored.usage, region)
             or before.pools.get(one.key)
             for one in pools
         }
         before = with_slots(before, {key: usage.slots_per_node for key, usage in usages.items() if usage})
-        tasks = await self._tasks(reader, before, pools, jobs, known=min(now, end), settles=settles)
+        tasks = await self._tasks(reader, before, pools, jobs, known=known, settles=settles)
         before = with_ended(before, tasks.ended)
         hours, found = {**before.hours}, {**before.pools}
         for one in pools:
@@ -210,7 +227,7 @@ class UsageRollups:
             pools={key: usage for key, usage in found.items() if usage.units},
             hours={key: units for key, units in hours.items() if units},
             jobs=kept_jobs(before, tasks, {job.key: job.facts.id for job in jobs}, reader.events.names),
-            settled=(settled := settles.before - before.day * HOURS),
+            settled=settled,
             is_final=settled == HOURS,
             outcomes_as_of=outcome_times(before, settles),
         )
@@ -223,12 +240,13 @@ class UsageRollups:
         pools: Sequence[_PoolNodes],
         jobs: Sequence[Job],
         *,
-        known: int,
+        known: KnownTasks,
         settles: Settling,
     ) -> DayTasks:
-        """Returns the time of tasks in a day's open hours; running ones are known to have run until `known`."""
+        """Returns the time of tasks in a day's open hours; running ones go on for as long as that is known."""
         hours = range(before.day * HOURS + before.settled, (before.day + 1) * HOURS)
-        usage = TaskUsageByHour(hours, known, lambda pool: reader.slots_of(pool) == 1, settles)
+        now, behind = min(reader.now, hours.stop * HOUR), known.behind(max((one.as_of for one in pools), default=0))
+        usage = TaskUsageByHour(hours, now, lambda pool: reader.slots_of(pool) == 1, settles, behind)
         await reader.read(usage, jobs, hours)
         return day_tasks(usage, {one.key: one.kinds() for one in pools})
 

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.core.stamps import SECOND, stamp
 from local.batch_emulator.http.usage import usage
 from tests.emulator.support.staging import add_job, add_tasks
@@ -46,6 +47,16 @@ async def _held(world: World, job: str) -> dict[str, float]:
     return seconds
 
 
+async def _classes(world: World, pool: str) -> dict[str, float]:
+    """Returns the node seconds of a pool by class."""
+    today = stamp(world.emulator.clock.now - world.emulator.clock.now % _DAY)
+    answer = await world.get(f"accounts/demo/cost?from={today}&groupBy=pool")
+    assert answer.status == 200, answer.body
+    (seconds,) = (one["cost"]["nodeSeconds"] for one in answer.body["value"] if one["name"] == pool)
+    found: dict[str, float] = seconds
+    return found
+
+
 def _true(world: World, job: str) -> dict[str, float]:
     """Returns the slot seconds of a job by outcome, as the emulator counted them."""
     today = stamp(world.emulator.clock.now - world.emulator.clock.now % _DAY)
@@ -68,3 +79,23 @@ async def test_a_run_that_failed_while_the_app_was_down_takes_no_time_from_other
     held, true = await _held(world, "down"), _true(world, "down")
     assert held == {one: pytest.approx(seconds, abs=5) for one, seconds in true.items()}
     assert true["failed"] == pytest.approx(31_000, abs=5)
+
+
+async def test_tasks_go_on_no_longer_than_is_known_while_only_nodes_are_polled(world: World) -> None:
+    await _stage(world, "unread")
+    await add_tasks(world.batch, 2, job="unread", command="sleep 1200")
+    await _ticks(world, 5, seconds=60)
+    await world.app.fire("housekeeping")
+    known = await _held(world, "unread")
+    world.emulator.faults.all.append(Fault(path="*/jobs/unread/tasks*", status=500))
+    await _hours(world, 4)
+    assert await _held(world, "unread") == known
+    idle = (await _classes(world, "unread"))["idle"]
+    assert idle > 2 * 3 * 3600
+    world.emulator.faults.all.clear()
+    for _ in range(3):
+        await _hours(world, 1)
+        assert await _held(world, "unread") == _true(world, "unread") == {"succeeded": 2_400}
+        classes = await _classes(world, "unread")
+        assert not classes.keys() & {"running", "unattributed"}
+        assert idle < classes["idle"]

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from shared.domain.cost.busy_nodes import HOUR, TaskUsageByHour
 from shared.domain.cost.day_rollups import (
@@ -17,6 +19,7 @@ from shared.domain.cost.day_rollups import (
     usage_by_hour,
     with_ended,
 )
+from shared.domain.cost.runs.known_tasks import KnownTasks
 from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, PoolDay, UsageDay, summed
 from shared.domain.timeline.timeline import Run
 from shared.domain.usage.usage_ledger import UsageHours, UsageKind
@@ -25,6 +28,13 @@ DAY_NUMBER = 20_000
 START = DAY_NUMBER * DAY
 KIND = NodeKind("standard_d2s_v5", True)
 MINUTE = 60_000
+
+
+class Polled(NamedTuple):
+    """The last polls, of nodes and of tasks by job; jobs that aren't in it were read now."""
+
+    nodes: int
+    tasks: Mapping[str, int] = MappingProxyType({})
 
 
 def run(start: float, end: float, result: int, node: str = "n_d") -> Run:
@@ -45,18 +55,23 @@ def seen(runs: Iterable[Run], as_of: int) -> list[Run]:
 
 
 def rolled_up(
-    day: UsageDay, jobs: Mapping[str, Sequence[Run]], now: int, nodes: int, nodes_as_of: int | None = None
+    day: UsageDay,
+    jobs: Mapping[str, Sequence[Run]],
+    now: int,
+    nodes: int,
+    polled: Polled | None = None,
 ) -> tuple[UsageDay, dict[EndedTime, int]]:
     """Returns a day as housekeeping makes it at a time, and what runs held that ended since their hours were settled.
 
-    Tasks are known as of now, as nodes are unless another time is given.
+    Nodes and tasks are known as of now unless polls are given.
     """
-    as_of = now if nodes_as_of is None else nodes_as_of
-    settles = settling(day, settled_hours(day, as_of), as_of)
+    as_of, read = polled or Polled(now)
+    known = KnownTasks(read, min([now, *read.values()]))
+    settles = settling(day, settled_hours(day, min(as_of, known.as_of)), known.as_of)
     left = range(day.day * HOURS + day.settled, (day.day + 1) * HOURS)
-    usage = TaskUsageByHour(left, min(now, (day.day + 1) * DAY), lambda _: False, settles)
+    usage = TaskUsageByHour(left, min(now, (day.day + 1) * DAY), lambda _: False, settles, known.behind(as_of))
     for job, runs in jobs.items():
-        usage.take(job, seen(runs, now))
+        usage.take(job, seen(runs, read.get(job, now)))
     tasks = day_tasks(usage, {"p": NodeKinds({}, frozenset({KIND}))})
     before = with_ended(day, tasks.ended)
     made = usage_by_hour(ledger(nodes, as_of), tasks.pools.get("p", {}), day.day, 1)
@@ -74,13 +89,17 @@ def rolled_up(
 
 
 def refreshed(
-    days: Sequence[UsageDay], jobs: Mapping[str, Sequence[Run]], now: int, nodes: int, nodes_as_of: int | None = None
+    days: Sequence[UsageDay],
+    jobs: Mapping[str, Sequence[Run]],
+    now: int,
+    nodes: int,
+    polled: Polled | None = None,
 ) -> list[UsageDay]:
     """Returns days in a row after housekeeping at a time, which gives runs of a later day their outcome at the end."""
     found, ended = list(days), Counter[EndedTime]()
     for number, day in enumerate(days):
         if day.settled < HOURS and now > day.day * DAY:
-            found[number], of_day = rolled_up(day, jobs, now, nodes, nodes_as_of)
+            found[number], of_day = rolled_up(day, jobs, now, nodes, polled)
             ended.update({one: units for one, units in of_day.items() if one.hour // HOURS != day.day})
     return [with_ended(day, ended) for day in found]
 

@@ -8,10 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.cost.busy_nodes import HOUR
 from shared.domain.cost.usage_days import UsageDay
 from shared.domain.tasks.tasks import FAILURE, SUCCESS
 from shared.domain.timeline.timeline import Run
-from tests.domain.cost.runs.rolled_days import DAY_NUMBER, MINUTE, START, by_outcome, held, refreshed, rolled_up, run
+from tests.domain.cost.runs.rolled_days import (
+    DAY_NUMBER,
+    KIND,
+    MINUTE,
+    START,
+    Polled,
+    by_outcome,
+    held,
+    refreshed,
+    rolled_up,
+    run,
+)
 
 _OUTCOMES = {SUCCESS: "succeeded", FAILURE: "failed"}
 
@@ -21,7 +33,7 @@ def made(runs: Sequence[Run], minutes: Sequence[int], stuck: range = range(0), d
     day = day or UsageDay(DAY_NUMBER, 0)
     for minute in minutes:
         listed = stuck.start if minute in stuck else minute
-        day, _ = rolled_up(day, {"job": runs}, START + minute * MINUTE, 2, START + listed * MINUTE)
+        day, _ = rolled_up(day, {"job": runs}, START + minute * MINUTE, 2, Polled(START + listed * MINUTE))
     return day
 
 
@@ -79,16 +91,47 @@ def truth(runs: Sequence[Run], at: int) -> Mapping[str, int]:
     return dict(+found)
 
 
-@given(_RUNS, st.lists(st.integers(1, 50 * 60), max_size=20), st.integers(0, 40 * 60), st.integers(0, 8 * 60))
-def test_outcomes_are_true_whenever_days_are_made_and_nodes_listed(
-    runs: list[Run], minutes: list[int], stuck: int, length: int
+_OUTAGE = st.tuples(st.integers(0, 40 * 60), st.integers(0, 8 * 60))
+
+
+def last_poll(minute: int, outage: tuple[int, int]) -> int:
+    """Returns when nodes or tasks were read last, at a minute, with an outage from one on that lasted for some."""
+    start, length = outage
+    return START + (start if start <= minute < start + length else minute) * MINUTE
+
+
+@given(_RUNS, _RUNS, st.lists(st.integers(1, 50 * 60), max_size=20), st.tuples(_OUTAGE, _OUTAGE, _OUTAGE))
+def test_outcomes_are_true_whenever_days_are_made_and_nodes_and_tasks_read(
+    some: list[Run],
+    others: list[Run],
+    minutes: list[int],
+    outages: Sequence[tuple[int, int]],
 ) -> None:
-    days, jobs = [UsageDay(DAY_NUMBER, 0), UsageDay(DAY_NUMBER + 1, 0)], {"job": runs}
+    others = [one._replace(node=("P", f"m{number}_d")) for number, one in enumerate(others)]
+    days, jobs = [UsageDay(DAY_NUMBER, 0), UsageDay(DAY_NUMBER + 1, 0)], {"a": some, "b": others}
     for minute in sorted({*minutes, 50 * 60}):
-        now, listed = START + minute * MINUTE, stuck if stuck <= minute < stuck + length else minute
-        days = refreshed(days, jobs, now, len(runs), START + listed * MINUTE)
-        known, ended = truth(runs, now), sum((Counter(held(day)) for day in days), Counter[str]())
-        assert all(ended[one] <= known.get(one, 0) for one in _OUTCOMES.values())
-    assert ended == known
+        now, (listed, *read) = START + minute * MINUTE, [last_poll(minute, outage) for outage in outages]
+        polled = Polled(listed, dict(zip(jobs, read, strict=True)))
+        days = refreshed(days, jobs, now, len(some + others), polled)
+        for job, runs in jobs.items():
+            known, found = truth(runs, now), sum((Counter(held(day, job)) for day in days), Counter[str]())
+            assert all(found[one] <= known.get(one, 0) for one in _OUTCOMES.values())
+            assert minute < 50 * 60 or found == known
     for day in days:
         by_outcome(day)
+
+
+@pytest.mark.parametrize("ends", [2.5, 2.9, 4.2, 5.9])
+@pytest.mark.parametrize("missed", [range(3, 3), range(3, 7)])
+def test_runs_go_on_for_as_long_as_their_tasks_are_known(ends: float, missed: range) -> None:
+    runs, other = [run(1.5, ends, FAILURE)], [run(1.5, 30, SUCCESS, "m_d")]
+    days, since, until = [UsageDay(DAY_NUMBER, 0)], 2 * 60 + 10, 6 * 60
+    for minute in hourly(without=missed):
+        read = START + (since if since <= minute < until else minute) * MINUTE
+        now = START + minute * MINUTE
+        days = refreshed(days, {"job": runs, "other": other}, now, 2, Polled(now, {"job": read}))
+        if since <= minute < until:
+            assert held(days[0], "job") == {"running": read - runs[0].start}
+            assert days[0].pools["p"].units[KIND]["unattributed"] == 3 * HOUR + now - read
+    assert held(days[0], "job") == {"failed": pytest.approx((ends - 1.5) * HOUR, abs=1)}
+    assert held(days[0], "other") == {"running": 22.5 * HOUR}
