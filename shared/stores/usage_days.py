@@ -19,6 +19,7 @@ from shared.domain.cost.usage_days import (
     UsageDay,
     hours_of_plain,
     jobs_of_plain,
+    plain_ends,
     plain_hours,
     plain_jobs,
     plain_pools,
@@ -73,7 +74,7 @@ class UsageDayStore:
         }
         beside = {
             "hours": {"hours": plain_hours(day.hours)},
-            "jobs": {"jobs": plain_jobs(day.jobs), "labels": day.job_labels},
+            "jobs": {"jobs": plain_jobs(day.jobs), "ends": plain_ends(day.jobs), "labels": day.job_labels},
         }
         unit = [written(row_of(partition, _row_key(_POOLS, day.day), columns), day.etag)]
         for name, parts in beside.items():
@@ -138,6 +139,7 @@ def _take(found: dict[int, UsageDay], row: Row) -> None:
                 found[day] = replace(found[day], hours=hours_of_plain(json_of(row, "hours")))
             elif day in found:
                 labels = msgspec.convert(json_of(row, "labels") or {}, _JobLabels.__value__)
-                found[day] = replace(found[day], jobs=jobs_of_plain(json_of(row, "jobs")), job_labels=labels)
+                jobs = jobs_of_plain(json_of(row, "jobs"), json_of(row, "ends"))
+                found[day] = replace(found[day], jobs=jobs, job_labels=labels)
     except UnreadableError as error:
         _LOG.warning("The usage of a day is left out: %s", error)

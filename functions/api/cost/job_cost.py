@@ -44,7 +44,10 @@ class JobCostQuery(Query):
 
 
 class TaskCostAnswer(Answer):
-    """What a completed task held in money: on average, and for run times that half and 95 % don't exceed."""
+    """What a completed task held in money, as of the last roll-up.
+
+    It is that on average, and for run times that half and 95 % of tasks don't exceed.
+    """
 
     mean: Decimal
     p50: Decimal
@@ -52,7 +55,11 @@ class TaskCostAnswer(Answer):
 
 
 class JobForecastAnswer(Answer):
-    """What the job's tasks will have held in money: each task left like the mean, the median, the 95th percentile."""
+    """What the job's tasks will have held in money: each task left like the mean.
+
+    `low` and `high` are the least and the most of that and of each task left like the median or the 95th percentile.
+    `tasksLeft` hadn't completed as of the last roll-up.
+    """
 
     amount: Decimal
     low: Decimal
@@ -76,7 +83,8 @@ class JobCostAnswer(Answer):
     """A job's costs from the day `since` on, in total and by day (UTC), estimated as in `cost` of the account.
 
     `missingDays` of its life have no stored usage. `task` is null before ten tasks completed, with missing days before
-    today, and with time without a price; `forecast` also where no task is left. `dearestTasks` are ten at most, dearest
+    today, and with time without a price; `forecast` also where no task is left, and on a day on which an earlier job
+    with the same id ran. Both hold as of `asOf`. `dearestTasks` are ten at most, dearest
     first; null where they weren't looked for.
     """
 

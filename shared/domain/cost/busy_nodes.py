@@ -20,6 +20,7 @@ ENDS = HOUR // 6
 """Ends of runs are distinguished by this many milliseconds."""
 MAX_HOURS = 72
 """So many hours of a run before those that are made anew get the outcome with which it ends."""
+_SKEW = 60_000  # milliseconds by which a node's clock may be behind
 type Outcome = Literal["succeeded", "failed", "retried", "interrupted", "running"]
 """How a run ended.
 
@@ -42,6 +43,16 @@ class EndedRun(NamedTuple):
     ended: int
     hour: int
     holder: SlotHolder
+
+
+class RunSum(NamedTuple):
+    """Runs that ended: how many, and the slot milliseconds that they held from their start to their end."""
+
+    runs: int = 0
+    units: int = 0
+
+    def plus(self, runs: int, units: int) -> "RunSum":
+        return RunSum(self.runs + runs, self.units + units)
 
 
 class UnionOfIntervals:
@@ -129,6 +140,8 @@ class TaskUsageByHour:
     """Task usage of the hours of a time span, each a window of its own; hours are counted since 1970 (UTC).
 
     `ended` are slot milliseconds of runs that ended in hours that are settled now, in hours before the time span.
+    `ends` has the runs that ended within it, by the hour of their end. Those of an earlier job with the same id aren't
+    in it, and `earlier` has the keys of such jobs.
     """
 
     def __init__(
@@ -138,13 +151,19 @@ class TaskUsageByHour:
         has_one_slot: Callable[[str], bool],
         settling: Settling,
         behind: Mapping[str, int] = MappingProxyType({}),
+        *,
+        created: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         """`known` is the time up to which running tasks are known to have run, in milliseconds since 1970.
 
-        `behind` is that time of jobs, by key, whose tasks are known as of before.
+        `behind` is that time of jobs, by key, whose tasks are known as of before. `created` are the seconds (since
+        1970) in which jobs were created, by key, as far as they are known.
         """
         self.hours = {hour: TaskUsage(Window(hour * HOUR, (hour + 1) * HOUR, known), has_one_slot) for hour in hours}
         self.ended: Counter[EndedRun] = Counter()
+        self.ends: defaultdict[tuple[int, SlotHolder], RunSum] = defaultdict(RunSum)
+        self.earlier: set[str] = set()
+        self._created = created
         self._range = hours
         self._known = known
         self.settling = settling
@@ -164,10 +183,20 @@ class TaskUsageByHour:
         settled: Outcome = outcome if run.end is None or run.end < outcomes_as_of else "running"
         for hour in range(max(run.start // HOUR, self._range.start), min(last + 1, self._range.stop)):
             self.hours[hour].add(job, run, settled if hour < before else outcome, instances)
-        if outcome != "running" and run.end is not None and last in self._range and last < before:
-            self._add_ended(SlotHolder(job, run.node, outcome), run, run.end, instances)
+        if outcome != "running" and run.end is not None and last in self._range:
+            self._add_end(SlotHolder(job, run.node, outcome), run, run.end, instances)
+            if last < before:
+                self._add_ended(SlotHolder(job, run.node, outcome), run, run.end, instances)
 
     def _add_ended(self, holder: SlotHolder, run: Run, end: int, instances: int) -> None:
         for hour in range(max(run.start // HOUR, self._range.start - MAX_HOURS), self._range.start):
             time = min(end, (hour + 1) * HOUR) - max(run.start, hour * HOUR)
             self.ended[EndedRun(end - end % ENDS, hour, holder)] += time * run.slots * instances
+
+    def _add_end(self, holder: SlotHolder, run: Run, end: int, instances: int) -> None:
+        """Adds a run to those that ended in an hour, unless it is one of an earlier job with the same id."""
+        if run.start < self._created.get(holder.job, 0) * 1000 - _SKEW:
+            self.earlier.add(holder.job)
+            return
+        one = end // HOUR, holder
+        self.ends[one] = self.ends[one].plus(1, (end - run.start) * run.slots * instances)

@@ -1,18 +1,17 @@
 """Makes a pool's and a job's usage of a day from the ledger of the pool's nodes and the runs of tasks."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple, get_args
 
 from shared.domain.core.keys import key_of
 from shared.domain.cost.allocation import OUTCOMES, NodeTime, Overhead, allocated
-from shared.domain.cost.busy_nodes import ENDS, HOUR, Outcome, Settling, TaskUsageByHour
+from shared.domain.cost.busy_nodes import ENDS, HOUR, Outcome, RunSum, Settling, TaskUsageByHour
 from shared.domain.cost.usage_days import (
     DAY,
     HOURS,
-    JobDay,
     JobUsageKey,
     NodeKind,
     UnitsByHour,
@@ -78,13 +77,17 @@ class EndedTime(NamedTuple):
 class DayTasks:
     """The time of a day's tasks by pool key; by job key in hours that are settled now, and in open ones.
 
-    `ended` is that of runs that ended in hours that are settled now.
+    `ended` is that of runs that ended in hours that are settled now. `settled_ends` and `open_ends` are the runs that
+    ended in these hours, by job key; `earlier` are the keys of jobs that also have runs of an earlier job.
     """
 
     pools: Mapping[str, PoolTaskTime]
     settled: Mapping[str, Mapping[JobUsageKey, int]]
     open: Mapping[str, Mapping[JobUsageKey, int]]
     ended: Mapping[EndedTime, int] = field(default_factory=dict)
+    settled_ends: Mapping[str, Mapping[JobUsageKey, RunSum]] = field(default_factory=dict)
+    open_ends: Mapping[str, Mapping[JobUsageKey, RunSum]] = field(default_factory=dict)
+    earlier: Collection[str] = ()
 
 
 def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds]) -> DayTasks:
@@ -108,7 +111,12 @@ def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds]) -> DayTask
     for (end, hour, (job, (pool_id, node_id), outcome)), units in usage.ended.items():
         pool = key_of(pool_id)
         ended[EndedTime(hour, job, JobUsageKey(pool, kinds.get(pool, nothing).of(node_id), outcome), end)] += units
-    return DayTasks(pools, *jobs, ended)
+    ends = defaultdict[str, dict[JobUsageKey, RunSum]](dict), defaultdict[str, dict[JobUsageKey, RunSum]](dict)
+    for (hour, (job, (pool_id, node_id), outcome)), one in usage.ends.items():
+        pool, found_ends = key_of(pool_id), ends[hour >= usage.settling.before][job]
+        key = JobUsageKey(pool, kinds.get(pool, nothing).of(node_id), outcome)
+        found_ends[key] = found_ends.get(key, RunSum()).plus(*one)
+    return DayTasks(pools, *jobs, ended, *ends, usage.earlier)
 
 
 def with_ended(day: UsageDay, ended: Mapping[EndedTime, int]) -> UsageDay:
@@ -221,24 +229,6 @@ def _held_before(units: Mapping[str, int], slots_per_node: int) -> TaskTime:
     """Returns the time of tasks in stored units."""
     held = Counter({name: units[name] for name in OUTCOMES if name in units})
     return TaskTime(held, (held.total() + units.get("idleSlots", 0)) // slots_per_node)
-
-
-def kept_jobs(
-    before: UsageDay, tasks: DayTasks, names: Mapping[str, str], gone: Mapping[str, str] | None = None
-) -> dict[str, JobDay]:
-    """Returns the jobs of a day, with their settled hours as before; `names` are the ids of stored jobs, by key.
-
-    `gone` are the ids of jobs that aren't stored, but have events. For their open hours, what is more counts: that of
-    before or what events show.
-    """
-    found = {key: job if key not in names else JobDay(job.job_id, job.settled) for key, job in before.jobs.items()}
-    for key in tasks.settled.keys() | tasks.open.keys():
-        name = names.get(key) or (gone or {})[key]
-        old = found.get(key, JobDay(name))
-        new = JobDay(name, tasks.settled.get(key, {}), tasks.open.get(key, {}))
-        if sum(new.units.values()) >= sum(old.open.values()):
-            found[key] = JobDay(name, Counter(old.settled) + Counter(new.settled), new.open)
-    return {key: job for key, job in found.items() if job.settled or job.open}
 
 
 def has_part_of_day(since: int, as_of: int, day: int) -> bool:

@@ -3,19 +3,26 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
-from shared.domain.cost.allocation import OUTCOMES
+from shared.domain.cost.allocation import OUTCOMES, amount
 from shared.domain.cost.cost_groups import CostGroup, CostSum
 from shared.domain.cost.priced_days import PricedDay, Sharing
+from shared.domain.cost.usage_days import JobDay, PoolDay
+from shared.domain.prices.price_keys import Price
 from shared.domain.tasks.histograms import Histogram
+from shared.domain.tasks.job_statistics import MINUTE, JobStatistics
 from shared.domain.tasks.tasks import TaskCounts
 
 _MIN_TASKS = 10
+_COMPLETED = frozenset(("succeeded", "failed"))
+_NO_RUNS = JobDay("")
+_NOTHING = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskCost:
-    """What completed tasks held cost: on average, and for tasks that run as long as half and 95 % of them at most."""
+    """What a completed task held cost: on average, and for run times that half and 95 % of them have at most."""
 
     mean: Decimal
     p50: Decimal
@@ -26,13 +33,41 @@ class TaskCost:
 class JobForecast:
     """What a job's tasks will have held in money once all completed.
 
-    Each task left costs as the mean; `low` and `high` as the median and the 95th percentile, in their order.
+    Each of the tasks left as of the last roll-up costs as the mean; `low` and `high` are the least and the most of that
+    and of what it is if each costs as the median or the 95th percentile.
     """
 
     amount: Decimal
     low: Decimal
     high: Decimal
     tasks_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRuns:
+    """The money for ended runs of a job as of its last roll-up, and how many of them completed a task.
+
+    `is_priced` is false where any has no price. With `has_earlier` the days also have costs of an earlier job with the
+    same id.
+    """
+
+    amount: Decimal
+    tasks: int
+    is_priced: bool
+    has_earlier: bool
+
+
+class Later(NamedTuple):
+    """How many of a job's tasks completed since a time, at least and at most, as minutes are known."""
+
+    at_least: int
+    at_most: int
+
+    @classmethod
+    def than(cls, as_of: int, statistics: JobStatistics) -> "Later":
+        """Returns those since `as_of`, in milliseconds since 1970."""
+        minute, ends = as_of // MINUTE, statistics.completions
+        return cls(*(sum(number for at, number in ends if at >= first) for first in (minute + 1, minute)))
 
 
 def job_cost(days: Iterable[PricedDay], job_key: str, sharing: Sharing) -> CostGroup:
@@ -48,24 +83,54 @@ def job_cost(days: Iterable[PricedDay], job_key: str, sharing: Sharing) -> CostG
 
 def held_amount(found: CostSum) -> Decimal:
     """Returns the money for what tasks held, without a job's share of other time."""
-    return sum((found.amounts[name] for name in OUTCOMES if name in found.amounts), Decimal(0))
+    return sum((found.amounts[name] for name in OUTCOMES if name in found.amounts), _NOTHING)
 
 
-def task_cost(found: CostSum, counts: TaskCounts, runs: Histogram) -> TaskCost | None:
+def ended_runs(days: Iterable[PricedDay], job_key: str, created: int) -> EndedRuns:
+    """Returns what the ended runs of a job cost, given its days in order and the second (since 1970) of its creation.
+
+    A run counts on the day of its end, at the price of then.
+    """
+    money, tasks, is_priced, has_earlier = _NOTHING, 0, True, False
+    pools = dict[str, PoolDay]()
+    for day in days:
+        pools |= day.usage.pools
+        job = day.usage.jobs.get(job_key, _NO_RUNS)
+        has_earlier |= job.has_earlier or job.created not in {None, created}
+        for key, one in job.ends.items() if job.created in {None, created} else ():
+            pool = pools.get(key.pool)
+            price = pool and day.prices.at(pool.price_key(key.kind), day.since)
+            tasks += one.runs if key.outcome in _COMPLETED else 0
+            if pool and isinstance(price, Price):
+                money += amount(one.units, slots_per_node=pool.slots_per_node, hourly=price.hourly)
+            else:
+                is_priced = False
+    return EndedRuns(money, tasks, is_priced=is_priced, has_earlier=has_earlier)
+
+
+def task_cost(found: CostSum, ended: EndedRuns, counts: TaskCounts, runs: Histogram) -> TaskCost | None:
     """Returns the cost of a task; None before ten tasks completed, and where any time has no price.
 
-    Runs that go on count for no completed task. Quantiles are those of run times, at the mean price of a run's time.
+    `ended` runs are those of the last roll-up, with those that were retried. `counts` and `runs` are of now: they only
+    say which part of completed tasks ever ran, and how run times are distributed.
     """
-    held = held_amount(found) - found.amounts.get("running", Decimal(0))
-    if counts.completed < _MIN_TASKS or runs.count < _MIN_TASKS or not held or found.unpriced or not runs.sum:
+    if ended.tasks < _MIN_TASKS or runs.count < _MIN_TASKS or not ended.amount or not runs.sum or not counts.completed:
         return None
-    mean = held / counts.completed
-    p50, p95 = (mean * Decimal(runs.quantile(percent)) * runs.count / runs.sum for percent in (50, 95))
-    return TaskCost(mean, p50, p95)
+    if found.unpriced or not ended.is_priced:
+        return None
+    of_run = ended.amount / ended.tasks
+    p50, p95 = (of_run * Decimal(runs.quantile(percent)) * runs.count / runs.sum for percent in (50, 95))
+    return TaskCost(of_run * min(runs.count, counts.completed) / counts.completed, p50, p95)
 
 
-def job_forecast(found: CostSum, counts: TaskCounts, task: TaskCost) -> JobForecast:
-    """Returns the forecast of a job with tasks left; those that run count as not begun, but not below what is known."""
-    held, left = held_amount(found), counts.total - counts.completed
-    amount, *band = (max(held, task.mean * counts.completed + each * left) for each in (task.mean, task.p50, task.p95))
-    return JobForecast(amount, min(band), max(band), left)
+def job_forecast(found: CostSum, ended: EndedRuns, counts: TaskCounts, task: TaskCost, later: Later) -> JobForecast:
+    """Returns the forecast of a job with tasks left as of the last roll-up, after which `later` ones completed.
+
+    Tasks that ran then count as not begun, but not below what is known. Those that were deleted since they completed
+    have cost what they cost; those whose ends no roll-up saw count like the others.
+    """
+    known = round(ended.amount / task.mean)
+    done = min(max(known, counts.completed - later.at_most), counts.completed - later.at_least)
+    held, left, so_far = held_amount(found), counts.total - done, task.mean * max(known, done)
+    amounts = [max(held, so_far + each * left) for each in (task.mean, task.p50, task.p95)]
+    return JobForecast(amounts[0], min(amounts), max(amounts), left)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from shared.domain.core.labels import Labels
-from shared.domain.cost.busy_nodes import HOUR, Outcome
+from shared.domain.cost.busy_nodes import HOUR, Outcome, RunSum
 from shared.domain.prices.price_keys import LicenseKind, OperatingSystem, PriceKey
 
 DAY = 86_400_000  # milliseconds
@@ -60,16 +60,30 @@ class JobUsageKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JobDay:
-    """Slot milliseconds of a job's tasks in a day's settled hours, and in those that are still made anew."""
+    """Slot milliseconds of a job's tasks in a day's settled hours, and in those that are still made anew.
+
+    `settled_ends` and `open_ends` are the runs that ended in these hours; they are empty in days that were rolled up
+    by earlier versions. `created` is the second (since 1970) in which the job of these runs was created, None where
+    that isn't known. With `has_earlier` the day also has time of an earlier job with the same id.
+    """
 
     job_id: str
     settled: Mapping[JobUsageKey, int] = field(default_factory=dict)
     open: Mapping[JobUsageKey, int] = field(default_factory=dict)
+    settled_ends: Mapping[JobUsageKey, RunSum] = field(default_factory=dict)
+    open_ends: Mapping[JobUsageKey, RunSum] = field(default_factory=dict)
+    created: int | None = None
+    has_earlier: bool = False
 
     @property
     def units(self) -> Mapping[JobUsageKey, int]:
         """The sum of both."""
         return Counter(self.settled) + Counter(self.open)
+
+    @property
+    def ends(self) -> Mapping[JobUsageKey, RunSum]:
+        """All runs that ended on the day."""
+        return ends_summed(self.settled_ends, self.open_ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +128,15 @@ def summed(many: Iterable[UnitsByKind]) -> UnitsByKind:
     return sums
 
 
+def ends_summed(*many: Mapping[JobUsageKey, RunSum]) -> Mapping[JobUsageKey, RunSum]:
+    """Returns the sums by key."""
+    sums: dict[JobUsageKey, RunSum] = {}
+    for ends in many:
+        for key, one in ends.items():
+            sums[key] = sums.get(key, RunSum()).plus(*one)
+    return sums
+
+
 def with_slots(day: UsageDay, slots: Mapping[str, int]) -> UsageDay:
     """Returns the same time of nodes in units for other numbers of slots per node, by pool key.
 
@@ -130,6 +153,9 @@ def with_slots(day: UsageDay, slots: Mapping[str, int]) -> UsageDay:
     def of_job(units: Mapping[JobUsageKey, int]) -> Mapping[JobUsageKey, int]:
         return {key: _scaled(number, *changed.get(key.pool, (1, 1))) for key, number in units.items()}
 
+    def ends(found: Mapping[JobUsageKey, RunSum]) -> Mapping[JobUsageKey, RunSum]:
+        return {key: RunSum(one.runs, _scaled(one.units, *changed.get(key.pool, (1, 1)))) for key, one in found.items()}
+
     return replace(
         day,
         pools={
@@ -142,7 +168,16 @@ def with_slots(day: UsageDay, slots: Mapping[str, int]) -> UsageDay:
             key: {hour: _kinds_scaled(units, *changed.get(key, (1, 1))) for hour, units in found.items()}
             for key, found in day.hours.items()
         },
-        jobs={key: replace(job, settled=of_job(job.settled), open=of_job(job.open)) for key, job in day.jobs.items()},
+        jobs={
+            key: replace(
+                job,
+                settled=of_job(job.settled),
+                open=of_job(job.open),
+                settled_ends=ends(job.settled_ends),
+                open_ends=ends(job.open_ends),
+            )
+            for key, job in day.jobs.items()
+        },
     )
 
 
@@ -160,6 +195,9 @@ type _Kind = tuple[str, bool, dict[str, int]]
 type _Pool = tuple[str, str, int, str | None, OperatingSystem | None, LicenseKind | None, list[_Kind]]
 type _JobRow = tuple[str, str, bool, Outcome, int]
 type _Job = tuple[str, str, list[_JobRow], list[_JobRow]]
+type _EndsRow = tuple[int, int, int]
+type _JobEnds = tuple[int | None, bool, list[_EndsRow], list[_EndsRow]]
+_NO_ENDS: _JobEnds = (None, False, [], [])
 
 
 def plain_pools(pools: Mapping[str, PoolDay]) -> Any:
@@ -191,23 +229,58 @@ def hours_of_plain(plain: Any) -> dict[str, UnitsByHour]:
 
 def plain_jobs(jobs: Mapping[str, JobDay]) -> Any:
     """Returns lists, texts and numbers, for storage."""
-    return [[key, job.job_id, _plain_units(job.settled), _plain_units(job.open)] for key, job in jobs.items()]
+    return [
+        [key, job.job_id, _plain_units(job.settled, job.settled_ends), _plain_units(job.open, job.open_ends)]
+        for key, job in jobs.items()
+    ]
 
 
-def jobs_of_plain(plain: Any) -> dict[str, JobDay]:
-    """Returns the inverse of `plain_jobs`. Raises ValueError."""
-    return {
-        key: JobDay(job_id, _job_units(settled), _job_units(unsettled))
-        for key, job_id, settled, unsettled in msgspec.convert(plain, list[_Job])
-    }
+def plain_ends(jobs: Mapping[str, JobDay]) -> Any:
+    """Returns numbers for storage: of each job, in their order, the ends of runs beside its rows of units."""
+    return [
+        [job.created, job.has_earlier, _plain_ends(job.settled, job.settled_ends), _plain_ends(job.open, job.open_ends)]
+        for job in jobs.values()
+    ]
 
 
-def _plain_units(units: Mapping[JobUsageKey, int]) -> list[list[Any]]:
-    return [[one.pool, *one.kind, one.outcome, number] for one, number in units.items()]
+def jobs_of_plain(plain: Any, ends: Any = None) -> dict[str, JobDay]:
+    """Returns the inverse of `plain_jobs` and `plain_ends`; earlier versions stored no ends. Raises ValueError."""
+    rows = msgspec.convert(plain, list[_Job])
+    beside = msgspec.convert(ends, list[_JobEnds]) if ends else [_NO_ENDS] * len(rows)
+    found: dict[str, JobDay] = {}
+    for (key, job_id, *parts), (created, has_earlier, *ended) in zip(rows, beside, strict=True):
+        (settled, settled_ends), (unsettled, open_ends) = map(_units_and_ends, parts, ended)
+        found[key] = JobDay(job_id, settled, unsettled, settled_ends, open_ends, created, has_earlier)
+    return found
 
 
-def _job_units(rows: list[_JobRow]) -> dict[JobUsageKey, int]:
-    return {JobUsageKey(pool, NodeKind(size, own), outcome): units for pool, size, own, outcome, units in rows}
+def _keys(units: Mapping[JobUsageKey, int], ends: Mapping[JobUsageKey, RunSum]) -> list[JobUsageKey]:
+    """Returns the keys of rows in order: runs may also have ended at the very start of hours, after no time in them."""
+    return [*{**units, **ends}]
+
+
+def _plain_units(units: Mapping[JobUsageKey, int], ends: Mapping[JobUsageKey, RunSum]) -> list[list[Any]]:
+    return [[one.pool, *one.kind, one.outcome, units.get(one, 0)] for one in _keys(units, ends)]
+
+
+def _plain_ends(units: Mapping[JobUsageKey, int], ends: Mapping[JobUsageKey, RunSum]) -> list[list[int]]:
+    """Returns the ends of runs, each with the place of its row, and with the units beyond those of the row.
+
+    Most runs begin in the hours in which they end, and zeros take little space.
+    """
+    return [
+        [at, ends[one].runs, ends[one].units - units.get(one, 0)]
+        for at, one in enumerate(_keys(units, ends))
+        if one in ends
+    ]
+
+
+def _units_and_ends(
+    rows: list[_JobRow], ends: list[_EndsRow]
+) -> tuple[dict[JobUsageKey, int], dict[JobUsageKey, RunSum]]:
+    keys = [JobUsageKey(pool, NodeKind(size, own), outcome) for pool, size, own, outcome, _ in rows]
+    ended = {keys[at]: RunSum(runs, rows[at][-1] + beyond) for at, runs, beyond in ends if at < len(keys)}
+    return {key: row[-1] for key, row in zip(keys, rows, strict=True) if row[-1] or key not in ended}, ended
 
 
 def _plain_kinds(units: UnitsByKind) -> list[list[Any]]:

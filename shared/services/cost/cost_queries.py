@@ -7,16 +7,34 @@ from decimal import Decimal
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
-from shared.domain.cost.cost_groups import CostGroup, CostTable, Grouping, LabelGrouping, cost_table, is_of_jobs
+from shared.domain.cost.cost_groups import (
+    CostGroup,
+    CostSum,
+    CostTable,
+    Grouping,
+    LabelGrouping,
+    cost_table,
+    is_of_jobs,
+)
 from shared.domain.cost.cost_ranges import MAX_DAYS, CostRange, cost_range
 from shared.domain.cost.cost_summary import CostSummary, cost_summary, days_of_summary
 from shared.domain.cost.dear_tasks import DearTask
-from shared.domain.cost.job_costs import JobForecast, TaskCost, job_cost, job_forecast, task_cost
+from shared.domain.cost.job_costs import (
+    EndedRuns,
+    JobForecast,
+    Later,
+    TaskCost,
+    ended_runs,
+    job_cost,
+    job_forecast,
+    task_cost,
+)
 from shared.domain.cost.job_node_use import JobNodeUse, job_node_use
 from shared.domain.cost.pool_costs import BilledCost, billed_costs
 from shared.domain.cost.priced_days import PricedDay, Sharing
 from shared.domain.cost.run_costs import run_days
 from shared.domain.cost.usage_days import DAY
+from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.prices.price_table import PriceTable
 from shared.domain.reports.reports import JobReport
 from shared.errors import HistoryRangeError
@@ -68,9 +86,9 @@ class CostSummaryReport:
 class JobCostReport:
     """A job's costs so far, by day; `task` and `forecast` are None where too few tasks completed, or none is left.
 
-    `missing` are the days from its creation to its end without stored usage; with any before today `task` and
-    `forecast` aren't known. `dearest` tasks are None where they weren't looked for. `use` is what its tasks held on
-    nodes of both kinds. `prices` and `region` are those of the account.
+    Both hold as of the last roll-up, `as_of`. `missing` are the days from its creation to its end without stored usage;
+    with any before today `task` and `forecast` aren't known. `dearest` tasks are None where they weren't looked for.
+    `use` is what its tasks held on nodes of both kinds. `prices` and `region` are those of the account.
     """
 
     report: JobReport
@@ -153,12 +171,11 @@ class CostQueries:
         cost, use = job_cost(priced, report.job.key, sharing), job_node_use(priced, report.job.key)
         missing = [day for day in wanted.missing_from(stored) if day in days]
         snapshot = report.job.snapshot
-        statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
-        is_whole = all(day >= today for day in missing)
-        task = task_cost(cost.total, snapshot.counts, statistics.runs) if snapshot and statistics and is_whole else None
         as_of = from_milliseconds(max(day.as_of for day in stored.values())) if stored else None
-        is_over = snapshot is None or snapshot.counts.completed == snapshot.counts.total
-        forecast = job_forecast(cost.total, snapshot.counts, task) if snapshot and task and not is_over else None
+        task, forecast = None, None
+        if as_of and all(day >= today for day in missing):
+            ended = ended_runs(priced, report.job.key, int(report.job.facts.creation_time.timestamp()))
+            task, forecast = _forecast(cost.total, ended, snapshot, to_milliseconds(as_of))
         found = None
         if dearest or (dearest is None and snapshot and snapshot.counts.total <= MAX_UNASKED):
             found = await dearest_tasks(self._leaves, report, stored.values(), prices)
@@ -223,3 +240,16 @@ class CostQueries:
         as_of = from_milliseconds(found[-1].as_of) if found else None
         missing = wanted.missing_from(stored)
         return CostReport(account, wanted, prices.currency, as_of, table, missing, self._labels)
+
+
+def _forecast(
+    cost: CostSum, ended: EndedRuns, snapshot: JobSnapshot | None, as_of: int
+) -> tuple[TaskCost | None, JobForecast | None]:
+    """Returns what a task of a job costs, and the job at its end, as far as that is known."""
+    statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
+    if snapshot is None or statistics is None:
+        return None, None
+    counts, task = snapshot.counts, task_cost(cost, ended, snapshot.counts, statistics.runs)
+    if task is None or ended.has_earlier or counts.completed == counts.total:
+        return task, None
+    return task, job_forecast(cost, ended, counts, task, Later.than(as_of, statistics))

@@ -22,7 +22,6 @@ from shared.domain.cost.day_rollups import (
     day_tasks,
     has_part_of_day,
     kept_hours,
-    kept_jobs,
     outcome_times,
     settled_hours,
     settling,
@@ -30,6 +29,7 @@ from shared.domain.cost.day_rollups import (
     with_ended,
     with_redated,
 )
+from shared.domain.cost.runs.job_days import kept_jobs
 from shared.domain.cost.runs.known_nodes import KnownNodes
 from shared.domain.cost.runs.known_tasks import GIVEN_UP, KnownTasks, known_tasks
 from shared.domain.cost.runs.run_events import RunEvents
@@ -213,7 +213,7 @@ class UsageRollups:
         before = with_slots(before, {key: usage.slots_per_node for key, usage in usages.items() if usage})
         tasks = await self._tasks(reader, before, pools, jobs, known=known, settles=settles)
         before = with_ended(before, tasks.ended)
-        hours, found = {**before.hours}, {**before.pools}
+        hours, found, names = {**before.hours}, {**before.pools}, {job.key: job.facts.id for job in jobs}
         for one in pools:
             usage = usages[one.key]
             if one.stored.usage and usage:
@@ -226,7 +226,7 @@ class UsageRollups:
             as_of=min(as_of, end),
             pools={key: usage for key, usage in found.items() if usage.units},
             hours={key: units for key, units in hours.items() if units},
-            jobs=kept_jobs(before, tasks, {job.key: job.facts.id for job in jobs}, reader.events.names),
+            jobs=kept_jobs(before, tasks, names, reader.events.names, _created(jobs)),
             settled=settled,
             is_final=settled == HOURS,
             outcomes_as_of=outcome_times(before, settles),
@@ -246,9 +246,16 @@ class UsageRollups:
         """Returns the time of tasks in a day's open hours; running ones go on for as long as that is known."""
         hours = range(before.day * HOURS + before.settled, (before.day + 1) * HOURS)
         now, behind = min(reader.now, hours.stop * HOUR), known.behind(max((one.as_of for one in pools), default=0))
-        usage = TaskUsageByHour(hours, now, lambda pool: reader.slots_of(pool) == 1, settles, behind)
+        usage = TaskUsageByHour(
+            hours, now, lambda pool: reader.slots_of(pool) == 1, settles, behind, created=_created(jobs)
+        )
         await reader.read(usage, jobs, hours)
         return day_tasks(usage, {one.key: one.kinds() for one in pools})
+
+
+def _created(jobs: Sequence[Job]) -> dict[str, int]:
+    """Returns the seconds (since 1970) in which jobs were created, by key."""
+    return {job.key: int(job.facts.creation_time.timestamp()) for job in jobs}
 
 
 async def _dated(pool: _PoolNodes, events: RunEvents) -> _PoolNodes:

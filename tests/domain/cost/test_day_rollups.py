@@ -14,12 +14,12 @@ from shared.domain.cost.day_rollups import (
     has_part_of_day,
     hours_of,
     kept_hours,
-    kept_jobs,
     settled_hours,
     settling,
     usage_by_hour,
     with_redated,
 )
+from shared.domain.cost.runs.job_days import kept_jobs
 from shared.domain.cost.usage_days import DAY, HOURS, JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay, with_slots
 from shared.domain.tasks.tasks import SUCCESS
 from shared.domain.timeline.timeline import Run

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from shared.domain.cost.busy_nodes import RunSum
 from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
 from shared.errors import CacheConflictError
 from shared.stores import usage_days
-from shared.stores.tables.rows import Row
+from shared.stores.tables.rows import Row, json_columns
 from shared.stores.tables.tables import Tables, rows_between
 from shared.stores.usage_days import Part, UsageDayStore
 
@@ -46,6 +47,33 @@ async def test_days_of_several_months_are_read_as_they_were_written(tables: Tabl
         assert usage.outcomes_as_of == _day(day).outcomes_as_of
     pools = await store.load("a", range(_FIRST + 1, _FIRST + 2))
     assert {day: (usage.hours, usage.jobs) for day, usage in pools.items()} == {_FIRST + 1: ({}, {})}
+
+
+async def test_ended_runs_of_jobs_are_read_as_they_were_written_and_earlier_versions_stored_none(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, day, key = UsageDayStore(tables), _FIRST + 120, JobUsageKey("p", _KIND, "succeeded")
+    failed, none = key._replace(outcome="failed"), key._replace(outcome="running")
+    jobs = {
+        "j": JobDay("J", {none: 2, key: 7}, {failed: 3}, {key: RunSum(2, 9)}, {failed: RunSum(1, 3)}, 10**9),
+        "k": JobDay("K", {key: 7}, {}, {}, {failed: RunSum(1, 3)}, 10**9, has_earlier=True),
+        "l": JobDay("L", {key: 7}),
+    }
+    await store.save("ended", UsageDay(day, 0, jobs=jobs))
+    (found,) = (await store.load("ended", range(day, day + 1), _JOBS)).values()
+    assert found.jobs == jobs
+    monkeypatch.setattr(usage_days, "json_columns", _without_ends)
+    await store.save("ended", replace(found, etag=found.etag))
+    (found,) = (await store.load("ended", range(day, day + 1), _JOBS)).values()
+    units = {name: (job.settled, job.open) for name, job in jobs.items()}
+    assert found.jobs == {name: JobDay(name.upper(), *units[name]) for name in ("j", "l")} | {
+        "k": JobDay("K", {key: 7}, {failed: 0})
+    }
+
+
+def _without_ends(name: str, value: Any) -> Row:
+    """Returns columns as the version wrote them that kept no ends of runs."""
+    return {} if name == "ends" else json_columns(name, value)
 
 
 async def test_of_two_hosts_that_write_a_day_one_gets_a_conflict_and_changes_nothing(tables: Tables) -> None:

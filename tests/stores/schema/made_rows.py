@@ -14,6 +14,7 @@ from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.domain.blobs.uncharted_blobs import ArrivedBlob
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.cost.budgets import Budget
+from shared.domain.cost.busy_nodes import RunSum
 from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
 from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.dependencies.stored_dependencies import StoredDependencies
@@ -250,12 +251,13 @@ PRICES = PriceHistory(
 _KIND = NodeKind("standard_d4s_v5", True)
 _UNITS = {_KIND: {"idle": 1, "succeeded": 1 << 40}}
 _HELD = {JobUsageKey("pool", _KIND, "succeeded"): 1 << 40}
+_ENDS = dict.fromkeys(_HELD, RunSum(2, 1 << 41))
 USAGE = UsageDay(
     20_000,
     _MS,
     {"pool": PoolDay("Pool", 4, "westeurope", "windows", "hybridBenefit", _UNITS)},
     {"pool": {23: _UNITS}},
-    {"job": JobDay("Job", _HELD, _HELD)},
+    {"job": JobDay("Job", _HELD, _HELD, _ENDS, _ENDS, _MS // 1000, has_earlier=True)},
     settled=3,
     is_final=True,
     pool_labels={"pool": {"team": "render"}},

@@ -12,13 +12,13 @@ from shared.domain.cost.day_rollups import (
     NodeKinds,
     day_tasks,
     kept_hours,
-    kept_jobs,
     outcome_times,
     settled_hours,
     settling,
     usage_by_hour,
     with_ended,
 )
+from shared.domain.cost.runs.job_days import kept_jobs
 from shared.domain.cost.runs.known_tasks import KnownTasks
 from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, PoolDay, UsageDay, summed
 from shared.domain.timeline.timeline import Run

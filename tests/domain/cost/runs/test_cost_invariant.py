@@ -22,7 +22,6 @@ from shared.domain.cost.day_rollups import (
     day_tasks,
     hours_of,
     kept_hours,
-    kept_jobs,
     outcome_times,
     settled_hours,
     settling,
@@ -30,6 +29,7 @@ from shared.domain.cost.day_rollups import (
 )
 from shared.domain.cost.day_rollups import usage_by_hour as made_hours
 from shared.domain.cost.priced_days import PricedDay, Sharing
+from shared.domain.cost.runs.job_days import kept_jobs
 from shared.domain.cost.runs.run_events import RunEvent, instances_of
 from shared.domain.cost.runs.task_attempts import attempts
 from shared.domain.cost.usage_days import DAY, HOURS, NodeKind, PoolDay, UsageDay, summed
