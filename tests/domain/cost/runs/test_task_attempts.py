@@ -160,8 +160,8 @@ def _lives(draw: st.DrawFn) -> _Life:
     task = _cached(ACTIVE, moved=1)
     for number in range(draw(st.integers(1, 6))):
         start, node = at + draw(st.integers(1, 300)), ("p", f"n{number % 3}")
-        end = start + draw(st.integers(0, 5000))
         how = draw(st.sampled_from(("retried", "interrupted", "succeeded", "failed")))
+        end = start + draw(st.integers(how == "interrupted", 5000))  # its requeue is logged after its start
         events.append(_started(start, node, retries))
         if how == "interrupted":
             events.append(_requeued(end, node))
