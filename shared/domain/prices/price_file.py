@@ -59,10 +59,17 @@ class PriceEntry(
         return None if self.ends is None else _midnight(self.ends)
 
     def applies(self, key: PriceKey, moment: datetime) -> bool:
-        """Returns whether it applies to a known key at a moment."""
+        """Returns whether it applies to a key at a moment; of an unknown region only one for all regions does."""
+        return fnmatchcase(key.region or "", self.region.lower()) and self.applies_in_some_region(key, moment)
+
+    @property
+    def is_of_all_regions(self) -> bool:
+        return not self.region.strip("*")
+
+    def applies_in_some_region(self, key: PriceKey, moment: datetime) -> bool:
+        """Returns whether it applies at a moment to nodes like those of a key in some region."""
         return (
             fnmatchcase(key.vm_size, self.vm_size.lower())
-            and fnmatchcase(key.region or "", self.region.lower())
             and self.os in {"*", key.meter.os}
             and self.priority in {"*", key.priority}
             and self.valid_from <= moment

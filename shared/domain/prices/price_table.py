@@ -30,13 +30,22 @@ class PriceTable:
         return found
 
     def _price(self, key: PriceKey, moment: datetime) -> Price | NoPriceReason:
-        if key.unknown:
-            return key.unknown
+        unknown = key.unknown
+        if unknown and (unknown != "regionUnknown" or self._depends_on_region(key, moment)):
+            return unknown
         entry = first_entry(self.entries, key, moment)
         if entry and (own := entry.price(self.currency)):
             return own
+        if unknown:
+            return unknown
         retail = self._retail(key, moment)
         return entry.discounted(retail) if entry and isinstance(retail, Price) else retail
+
+    def _depends_on_region(self, key: PriceKey, moment: datetime) -> bool:
+        """Returns whether own prices or additional amounts for nodes like these are those of some regions only."""
+        some = [entry for entry in self.entries if entry.applies_in_some_region(key, moment)]
+        first = next((entry for entry in some if entry.additional is None), None)
+        return any(not one.is_of_all_regions for one in some if one is first or one.additional is not None)
 
     def read_at(self, key: PriceKey) -> datetime | None:
         """Returns when the retail prices of a size were read last, None where they weren't."""

@@ -117,7 +117,7 @@ def test_what_is_unknown_of_a_node_is_the_reason_why_it_has_no_price() -> None:
         "sizeUnknown": KEY._replace(vm_size="mix"), "osUnknown": KEY._replace(os=None, license=None),
         "regionUnknown": KEY._replace(region=None),
     }  # fmt: skip
-    anything = ENTRY | {"vmSize": "*", "region": "*", "os": "*"}
+    anything = ENTRY | {"vmSize": "*", "region": "w*", "os": "*"}
     assert {name: table(anything).at(key, NOW) for name, key in unknown.items()} == {name: name for name in unknown}
     assert table().at(KEY._replace(vm_size="standard_x_v1"), NOW) == "notReadYet"
 
@@ -143,3 +143,33 @@ def test_all_wrong_entries_are_named_with_the_reason() -> None:
 def test_a_text_that_is_no_list_is_refused() -> None:
     with pytest.raises(ValueError, match="no list in JSON"):
         price_entries("{}", "EUR", has_retail=True)
+
+
+_ANYWHERE, _NOWHERE = ENTRY | {"region": "*"}, KEY._replace(region=None)
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([_ANYWHERE], "0.151"),
+        ([_ANYWHERE, ENTRY | {"hourly": 9}], "0.151"),
+        ([ENTRY | {"hourly": 9}, _ANYWHERE], "regionUnknown"),
+        ([ENTRY | {"hourly": 9, "os": "windows"}, _ANYWHERE], "0.151"),
+        ([_ANYWHERE, ADDITIONAL | {"region": "*"}], "0.161"),
+        ([_ANYWHERE, ADDITIONAL], "regionUnknown"),
+        ([ENTRY], "regionUnknown"),
+        ([DISCOUNT], "regionUnknown"),
+        ([DISCOUNT, _ANYWHERE], "regionUnknown"),
+        ([], "regionUnknown"),
+    ],
+)
+def test_an_own_price_for_all_regions_counts_where_the_region_is_not_known(entries: list[Any], expected: str) -> None:
+    assert hourly(table(*entries).at(_NOWHERE, NOW)) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [(_NOWHERE._replace(os=None), "osUnknown"), (_NOWHERE._replace(vm_size=""), "sizeUnknown")],
+)
+def test_an_own_price_needs_the_size_and_the_system_of_nodes(key: PriceKey, reason: str) -> None:
+    assert table(_ANYWHERE | {"vmSize": "*", "os": "*"}).at(key, NOW) == reason
