@@ -31,7 +31,10 @@ _Grouping = Annotated[
 ]
 SharingParameter = Annotated[
     Sharing,
-    Meta(description="How the cost of time that no task held is shared among the jobs of its pool and day."),
+    Meta(
+        description="How the cost of time that no task held is shared among the jobs with tasks on that day on nodes of"
+        " that pool, VM size and priority."
+    ),
 ]
 _DIGITS = Decimal("1e-6")
 _TABLES = ("usage", "prices")

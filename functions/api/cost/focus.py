@@ -27,7 +27,10 @@ _HOURS = "Hours"
 _Rows = Annotated[int, Meta(ge=1, le=_MAX_ROWS, description=f"Rows a page, 1 to {_MAX_ROWS}.")]
 _Sharing = Annotated[
     Sharing,
-    Meta(description="How the cost of time that no task held is shared among the jobs of its pool and day."),
+    Meta(
+        description="How the cost of time that no task held is shared among the jobs with tasks on that day on nodes of"
+        " that pool, VM size and priority."
+    ),
 ]
 
 

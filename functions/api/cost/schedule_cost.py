@@ -19,7 +19,7 @@ _Runs = Annotated[int, Meta(ge=1, le=100, description="How many of the latest ru
 
 
 class ScheduleCostQuery(Query):
-    """How many runs, and how the cost of time that no task held is shared among the jobs of its pool and day."""
+    """How many runs, and how the cost of time that no task held is shared among the jobs with tasks on such nodes."""
 
     runs: _Runs = 20
     sharing: SharingParameter = "proportional"

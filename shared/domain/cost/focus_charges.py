@@ -21,8 +21,8 @@ from shared.domain.usage.billing_classes import UNBILLED
 type AllocationMethod = Literal["slotTime", "proportionalIdle", "evenIdle"]
 METHODS: dict[AllocationMethod, str] = {
     "slotTime": "By the time for which the job's tasks held slots of the pool's nodes.",
-    "proportionalIdle": "Time that no task held, by what the jobs of the pool and day held.",
-    "evenIdle": "Time that no task held, in even shares among the jobs of the pool and day.",
+    "proportionalIdle": "Time that no task held, by what jobs held on such nodes of the pool on the day.",
+    "evenIdle": "Time that no task held, in even shares among the jobs on such nodes of the pool on the day.",
 }
 _DIGITS = Decimal("1e-10")
 _DAY = timedelta(days=1)

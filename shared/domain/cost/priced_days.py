@@ -20,7 +20,7 @@ from shared.domain.usage.billing_classes import UNBILLED
 NO_JOB = ""
 """The job of what isn't allocated to any."""
 type Sharing = Literal["proportional", "even", "none"]
-"""How the cost of idle slots, idle nodes and overhead is shared among the jobs of a pool and day."""
+"""How the cost of idle slots, idle nodes and overhead is shared among the jobs of a pool, kind of node and day."""
 _HELD = frozenset(OUTCOMES)
 _ANY = ""  # outcome
 _NOTHING = Decimal(0)

@@ -112,6 +112,15 @@ def test_idle_nodes_are_shared_by_what_jobs_held_or_evenly(sharing: Sharing, idl
     assert NO_JOB not in {line.job for line in lines}
 
 
+@pytest.mark.parametrize("sharing", ["proportional", "even"])
+def test_idle_nodes_of_a_kind_on_which_no_task_ran_are_borne_by_no_job(sharing: Sharing) -> None:
+    job = JobDay("A", {JobUsageKey("p1", _SMALL, "succeeded"): _HOUR})
+    pool = _pool({_SMALL: {"succeeded": _HOUR, "idle": _HOUR}, _SPOT: {"idle": 5 * _HOUR}})
+    lines = list(PricedDay(UsageDay(_DAY, 0, {"p1": pool}, jobs={"a": job}), _prices()).job_lines(sharing))
+    idle = [(line.job, line.kind, line.amount) for line in lines if line.cost_class == "idle"]
+    assert idle == [("a", _SMALL, Decimal("0.1")), (NO_JOB, _SPOT, Decimal("0.1"))]
+
+
 @given(_days())
 def test_a_day_is_read_as_it_was_written(day: UsageDay) -> None:
     hours = {"p1": {3: day.pools["p1"].units, 20: day.pools["p2"].units}}
