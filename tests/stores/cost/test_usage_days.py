@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
 from shared.domain.cost.busy_nodes import RunSum
 from shared.domain.cost.usage_days import JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
-from shared.errors import CacheConflictError
+from shared.errors import CacheConflictError, StorageError
 from shared.stores import usage_days
 from shared.stores.tables.rows import Row, json_columns
 from shared.stores.tables.tables import Tables, rows_between
@@ -113,3 +114,24 @@ async def test_days_are_deleted_once_their_retention_is_over(tables: Tables) -> 
         await store.save("kept", _day(day))
     assert await store.delete_before("kept", first + 2) == 6
     assert list(await store.load("kept", range(first, first + 9), ("hours", "jobs"))) == [first + 2]
+
+
+@pytest.mark.parametrize("part", ["hours", "jobs"])
+async def test_a_day_with_more_than_fits_into_a_row_is_refused_and_stays_as_it_was(tables: Tables, part: str) -> None:
+    store, day, key = UsageDayStore(tables), _FIRST + 300, JobUsageKey("p", _KIND, "succeeded")
+    numbers = [sha256(str(at).encode()) for at in range(36_000)]  # which can't be compressed
+    units = [int.from_bytes(one.digest()[:4]) for one in numbers]
+    classes = ("succeeded", "failed", "running", "idleSlots", "idle", "starting")
+    more = [{_KIND: {name: one + at for at, name in enumerate(classes)}} for one in units]
+    await store.save(part, _day(day))
+    (stored,) = (await store.load(part, range(day, day + 1), ("hours", "jobs"))).values()
+    large = {
+        "hours": replace(stored, hours={f"p{at}": dict(enumerate(more[at : at + 24])) for at in range(0, 36_000, 24)}),
+        "jobs": replace(
+            stored, jobs={one.hexdigest(): JobDay("J", {key: time}) for one, time in zip(numbers, units, strict=True)}
+        ),
+    }[part]
+    with pytest.raises(StorageError, match="usage"):
+        await store.save(part, large)
+    (found,) = (await store.load(part, range(day, day + 1), ("hours", "jobs"))).values()
+    assert (found.hours, found.jobs) == (stored.hours, stored.jobs)
