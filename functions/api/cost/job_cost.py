@@ -83,9 +83,9 @@ class JobCostAnswer(Answer):
     """A job's costs from the day `since` on, in total and by day (UTC), estimated as in `cost` of the account.
 
     `missingDays` of its life have no stored usage. `task` is null before ten tasks completed, with missing days before
-    today, and with time without a price; `forecast` also where no task is left, and on a day on which an earlier job
-    with the same id ran. Both hold as of `asOf`. `dearestTasks` are ten at most, dearest
-    first; null where they weren't looked for.
+    today, and with time without a price; `forecast` also where no task will run, and on a day on which an earlier
+    job with the same id ran. Both hold as of `asOf`. `dearestTasks` are ten at most, dearest first; null where they
+    weren't looked for.
     """
 
     account: str

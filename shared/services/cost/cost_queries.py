@@ -34,7 +34,7 @@ from shared.domain.cost.pool_costs import BilledCost, billed_costs
 from shared.domain.cost.priced_days import PricedDay, Sharing
 from shared.domain.cost.run_costs import run_days
 from shared.domain.cost.usage_days import DAY
-from shared.domain.jobs.snapshots import JobSnapshot
+from shared.domain.jobs.jobs import COMPLETED, Job
 from shared.domain.prices.price_table import PriceTable
 from shared.domain.reports.reports import JobReport
 from shared.errors import HistoryRangeError
@@ -175,7 +175,7 @@ class CostQueries:
         task, forecast = None, None
         if as_of and all(day >= today for day in missing):
             ended = ended_runs(priced, report.job.key, int(report.job.facts.creation_time.timestamp()))
-            task, forecast = _forecast(cost.total, ended, snapshot, to_milliseconds(as_of))
+            task, forecast = _forecast(cost.total, ended, report.job, to_milliseconds(as_of))
         found = None
         if dearest or (dearest is None and snapshot and snapshot.counts.total <= MAX_UNASKED):
             found = await dearest_tasks(self._leaves, report, stored.values(), prices)
@@ -242,14 +242,14 @@ class CostQueries:
         return CostReport(account, wanted, prices.currency, as_of, table, missing, self._labels)
 
 
-def _forecast(
-    cost: CostSum, ended: EndedRuns, snapshot: JobSnapshot | None, as_of: int
-) -> tuple[TaskCost | None, JobForecast | None]:
-    """Returns what a task of a job costs, and the job at its end, as far as that is known."""
+def _forecast(cost: CostSum, ended: EndedRuns, job: Job, as_of: int) -> tuple[TaskCost | None, JobForecast | None]:
+    """Returns what a task of a job costs, and the job at its end, as far as that is known and tasks will still run."""
+    snapshot = job.snapshot
     statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
     if snapshot is None or statistics is None:
         return None, None
     counts, task = snapshot.counts, task_cost(cost, ended, snapshot.counts, statistics.runs)
-    if task is None or ended.has_earlier or counts.completed == counts.total:
+    has_ended = not job.is_live or job.facts.state == COMPLETED
+    if task is None or ended.has_earlier or has_ended or counts.completed == counts.total:
         return task, None
     return task, job_forecast(cost, ended, counts, task, Later.than(as_of, statistics))

@@ -97,3 +97,19 @@ async def test_a_job_that_was_created_again_has_the_task_of_the_new_one_and_no_f
     found = await _cost(world, "again")
     assert found["task"]["mean"] == pytest.approx(hourly / 60, rel=0.01)
     assert found["forecast"] is None
+
+
+async def test_a_job_that_completed_with_waiting_tasks_has_no_forecast(world: World) -> None:
+    await _begin(world, "stopped", "stopped")
+    await add_tasks(world.batch, 40, job="stopped", command="sleep 120")
+    await _minutes(world, 20)
+    await world.app.fire("housekeeping")
+    assert (await _cost(world, "stopped"))["forecast"]["tasksLeft"] > 0
+    reason: Any = {"terminateReason": "enough"}
+    await world.batch.begin_terminate_job("stopped", reason)
+    await _minutes(world, 3)
+    job = (await world.get("accounts/demo/jobs/stopped")).body
+    assert (job["state"], job["taskCounts"]["active"] > 0) == ("completed", True)
+    found = await _cost(world, "stopped")
+    assert found["task"]
+    assert found["forecast"] is None
