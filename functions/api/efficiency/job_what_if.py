@@ -64,7 +64,7 @@ class ScenarioAnswer(Answer):
     """Replays on `nodes`; `spot` is null where some nodes are spot nodes and others aren't.
 
     `seconds` are those from the creation of the first task to the end of the last, `end` when that is, `nodeSeconds`
-    those of all nodes. Without a price `cost` is null, as `noPrice` says. Figures are null where no replay ends.
+    those of all nodes. Without a price `cost` is null, as `noPrice` says. Figures are null where replays don't end.
     """
 
     nodes: int

@@ -24,6 +24,7 @@ from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.tasks import Task
 from shared.errors import WhatIfError
 from shared.services.efficiency.replay_evidence import PoolEvidence, ReplayEvidence
+from shared.services.efficiency.replay_notes import replay_notes
 from shared.services.queries.queries import Queries
 
 _NO_RUNS = "No task of the job has ended with a run so far, so there is nothing to replay."
@@ -32,7 +33,10 @@ _OTHER_SLOTS = (
     "Tasks of the job required more slots than a node of its pool has now: it was changed since, so how the job ran"
     " isn't known."
 )
-_NO_END = "Spot nodes were interrupted so often that some of these runs would hardly ever end."
+_NO_END = (
+    "Spot nodes would be interrupted so often that some of these runs would hardly ever end, or only after more events"
+    " than are replayed."
+)
 _TOO_OFTEN = (
     f"Spot nodes would be interrupted more than {MAX_INTERRUPTIONS:,} times while the job runs, more often than is"
     " replayed: ask for fewer nodes."
@@ -185,6 +189,7 @@ def _answer(basis: _Basis, wanted: WhatIf) -> WhatIfReport:
     asked = before if wanted == WhatIf() else _scenario(basis, wanted, stretch)
     misfit = before.estimate.misfit(workload.end) if before.estimate else 0.0
     notes = [_ALONE, stretch.assumption, *_notes(basis, asked, misfit)]
+    notes += replay_notes(asked.estimate) if asked.estimate else []
     notes += filter(None, (lacking_memory(peak, will), lacking_gpus(gpus, was, will)))
     return WhatIfReport(
         report=basis.report,

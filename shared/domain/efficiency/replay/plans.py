@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shared.domain.efficiency.replay.draws import Draws
+from shared.domain.efficiency.replay.event_budget import EventBudget
 from shared.domain.efficiency.replay.scheduler import Bulk, FreeSlots, NodeTimes, ReplayPlan, replayed
 from shared.domain.efficiency.replay.workloads import InterruptionRate, ReplayTask, Workload
 
@@ -31,10 +32,12 @@ class Scenario:
     bounds: Sequence[float] = ()
 
 
-def replay_once(workload: Workload, scenario: Scenario, chance: Draws, *, resampled: bool) -> NodeTimes | None:
+def replay_once(
+    workload: Workload, scenario: Scenario, chance: Draws, budget: EventBudget, *, resampled: bool
+) -> NodeTimes | None:
     """Returns one replay; waits are drawn from those seen, and if `resampled` durations and interruptions, too.
 
-    None where interruptions keep tasks from ending.
+    None where interruptions keep tasks from ending, or the budget is spent before the end.
     """
     tasks = _tasks(workload, scenario.stretch, chance if resampled else None)
     share = workload.total / len(tasks)
@@ -54,9 +57,9 @@ def replay_once(workload: Workload, scenario: Scenario, chance: Draws, *, resamp
         is_packed=workload.is_packed,
     )
     if is_part:
-        found = replayed(plan, chance)
+        found = replayed(plan, chance, budget)
         return found and NodeTimes(found.end, *(part * scenario.nodes / nodes for part in found[1:]))
-    return replayed(_after_bulk(plan, share - 1, chance) if share > 1 else plan, chance)
+    return replayed(_after_bulk(plan, share - 1, chance) if share > 1 else plan, chance, budget)
 
 
 def _tasks(workload: Workload, stretch: float, chance: Draws | None) -> Sequence[ReplayTask]:

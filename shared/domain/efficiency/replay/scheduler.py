@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import count
 from typing import NamedTuple
 
 from shared.domain.efficiency.replay.draws import Draws
+from shared.domain.efficiency.replay.event_budget import EventBudget
 from shared.domain.efficiency.replay.workloads import InterruptionRate, ReplayTask
 
 _HOUR = 3_600_000  # milliseconds
@@ -78,9 +78,12 @@ class NodeTimes(NamedTuple):
     starting: float
 
 
-def replayed(plan: ReplayPlan, chance: Draws) -> NodeTimes | None:
-    """Returns how a replay ends; None where interruptions keep tasks from ending, or a task needs more slots."""
-    return _Replay(plan, chance).run()
+def replayed(plan: ReplayPlan, chance: Draws, budget: EventBudget) -> NodeTimes | None:
+    """Returns how a replay ends; None where interruptions or the budget keep tasks from it, or one needs more slots."""
+    replay = _Replay(plan, chance)
+    found = replay.run(budget.left)
+    budget.take(replay.events)
+    return found
 
 
 @dataclass(slots=True)
@@ -109,9 +112,10 @@ class _Replay:
     def __init__(self, plan: ReplayPlan, chance: Draws) -> None:
         self._plan = plan
         self._chance = chance
-        self._numbers = count()
+        self.events = 0
         self._nodes = [_Node() for _ in plan.arrivals]
         self._by_free: list[dict[int, None]] = [{} for _ in range(plan.slots + 1)]
+        self._most_free = 0  # no node has more free slots
         self._waiting: dict[int, deque[int]] = {}
         self._left = [task.runs for task in plan.tasks]
         self._open = [0] * len(plan.needs)
@@ -133,9 +137,11 @@ class _Replay:
         if plan.interruptions and plan.interruptions.per_hour > 0:
             begins = {slot.node: slot.at for slot in sorted(plan.free, reverse=True)}
             for node, begin in sorted(begins.items()):
-                self._plan_event(begin + self._lifetime(plan.interruptions), "interrupt", node)
+                self._plan_event(
+                    begin + self._chance.expovariate(plan.interruptions.per_hour / _HOUR), "interrupt", node
+                )
 
-    def run(self) -> NodeTimes | None:
+    def run(self, most_events: int) -> NodeTimes | None:
         events, most = self._events, _MAX_RUNS * (len(self._left) + len(self._nodes))
         if any(task.slots > self._plan.slots for task in self._plan.tasks):
             return None
@@ -144,7 +150,7 @@ class _Replay:
             while events and events[0].at == now:
                 self._happen(heappop(events))
             self._dispatch(now)
-            if self._placed > most:
+            if self._placed > most or self.events >= most_events:
                 return None
         return None if self._undone else self._times()
 
@@ -162,7 +168,8 @@ class _Replay:
                 self._interrupt(event)
 
     def _plan_event(self, at: float, kind: str, node: int = 0, *, life: int = 0, task: int = 0) -> None:
-        heappush(self._events, _Event(at, next(self._numbers), kind, node, life, task))
+        heappush(self._events, _Event(at, self.events, kind, node, life, task))
+        self.events += 1
 
     def _push(self, task: int, *, first: bool = False) -> None:
         queue = self._waiting.setdefault(self._plan.tasks[task].slots, deque())
@@ -189,9 +196,10 @@ class _Replay:
 
     def _next(self) -> tuple[deque[int], int] | None:
         """Returns the queue of the oldest task that fits, and the node for it."""
-        free, most = self._by_free, self._plan.slots
-        while most and not free[most]:
-            most -= 1
+        free = self._by_free
+        while self._most_free and not free[self._most_free]:
+            self._most_free -= 1
+        most = self._most_free
         fitting = [slots for slots in self._waiting if slots <= most] if most else []
         if not fitting:
             return None
@@ -217,6 +225,7 @@ class _Replay:
         node.free = free
         if free:
             self._by_free[free][number] = None
+            self._most_free = max(self._most_free, free)
 
     def _ended(self, event: _Event) -> None:
         node, task = self._nodes[event.node], self._plan.tasks[event.task]
@@ -259,10 +268,7 @@ class _Replay:
         self._interruptions.append(event.at)
         back = event.at + rate.away + self._plan.start_up
         self._plan_event(back, "free", event.node, life=node.life, task=self._plan.slots)
-        self._plan_event(back + self._lifetime(rate), "interrupt", event.node)
-
-    def _lifetime(self, rate: InterruptionRate) -> float:
-        return self._chance.expovariate(rate.per_hour / _HOUR)
+        self._plan_event(back + self._chance.expovariate(rate.per_hour / _HOUR), "interrupt", event.node)
 
     def _missing(self) -> tuple[float, float]:
         """Returns the times of nodes without a machine, and of their start-ups afterwards, both until the job's end."""

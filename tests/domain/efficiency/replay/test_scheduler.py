@@ -6,6 +6,7 @@ from time import process_time
 import pytest
 
 from shared.domain.efficiency.replay.draws import Draws
+from shared.domain.efficiency.replay.event_budget import EventBudget
 from shared.domain.efficiency.replay.plans import Scenario, replay_once
 from shared.domain.efficiency.replay.scheduler import NodeTimes
 from shared.domain.efficiency.replay.workloads import InterruptionRate, ReplayTask, Workload
@@ -14,7 +15,7 @@ MINUTE = 60_000
 
 
 def times(workload: Workload, scenario: Scenario, seed: int = 1) -> NodeTimes:
-    found = replay_once(workload, scenario, Draws(seed), resampled=False)
+    found = replay_once(workload, scenario, Draws(seed), EventBudget(10**9), resampled=False)
     assert found
     return found
 
@@ -73,7 +74,13 @@ def test_interrupted_runs_begin_anew_after_their_node_is_back() -> None:
     assert rough.held == calm.held
     assert rough.end > 1.08 * calm.end
     assert (
-        replay_once(work, Scenario(4, 1, interruptions=InterruptionRate(600, 1, MINUTE)), Draws(1), resampled=False)
+        replay_once(
+            work,
+            Scenario(4, 1, interruptions=InterruptionRate(600, 1, MINUTE)),
+            Draws(1),
+            EventBudget(10**9),
+            resampled=False,
+        )
         is None
     )
 
@@ -105,7 +112,7 @@ def test_a_node_that_is_away_at_the_end_is_paid_until_its_interruption() -> None
 def test_a_task_that_no_node_has_slots_for_ends_the_replay() -> None:
     work = of(ReplayTask(0, MINUTE, slots=2))
     rough = Scenario(1, 1, interruptions=InterruptionRate(1, 1, MINUTE))
-    assert replay_once(work, rough, Draws(1), resampled=False) is None
+    assert replay_once(work, rough, Draws(1), EventBudget(10**9), resampled=False) is None
 
 
 def test_a_sample_on_very_many_slots_ends_as_all_tasks_do_at_little_expense() -> None:
