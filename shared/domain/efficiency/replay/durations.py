@@ -68,7 +68,8 @@ def _usable(cores: float, threads: float | None, had: float, before: int) -> _Us
     It has a thread, which can use a whole vCPU. One of several may be a shell's that only waits. A run with as many as
     its node has vCPUs may begin more on a larger node.
     """
-    least, is_full = min(cores, had), cores * MIN_SATURATED <= had
+    is_full = _were_full(cores, had)
+    least = min(cores, had) if is_full else cores
     if threads is None:
         return _Usable(max(cores, 1.0) if is_full else least, least, inf)
     expected = max(cores, threads - 1, 1.0)
@@ -76,9 +77,15 @@ def _usable(cores: float, threads: float | None, had: float, before: int) -> _Us
     return _Usable(expected if is_full else least, least, most)
 
 
+def _were_full(cores: float, had: float) -> bool:
+    """Returns whether nodes were full, as runs used no more than a full node has for each."""
+    return cores * MIN_SATURATED <= had
+
+
 def _with_more(used: UsedCores, had: float, gets: float, usable: _Usable) -> Stretch:
     """Returns the stretch of runs that kept all of their vCPUs busy and get more of them."""
-    factor, slowest, fastest = (min(each, had) / min(each, gets) for each in usable)
+    had_in_fact = had if _were_full(used.cores or 0.0, had) else used.cores or had
+    factor, slowest, fastest = (min(min(each, had_in_fact) / min(each, gets), 1.0) for each in usable)
     bounds = tuple(sorted({fastest, slowest} - {factor}))
     took = "as long as they did" if factor == 1 else f"{factor:.2f} times as long"
     text = (
@@ -87,10 +94,18 @@ def _with_more(used: UsedCores, had: float, gets: float, usable: _Usable) -> Str
     )
     if not bounds:
         return Stretch(factor, text)
-    why = "as their threads weren't measured" if used.threads is None else "as some of their threads may only wait"
     ends = f"{min(factor, *bounds):.2f} to {max(factor, *bounds):.2f} times as long"
-    text = f"{text} Whether they can use more isn't known, {why}: the spread includes that they take {ends}."
-    return Stretch(factor, text, bounds)
+    text = f"{text} Whether they can use more isn't known, {_reason(used, had)}: the spread includes that they take"
+    return Stretch(factor, f"{text} {ends}.", bounds)
+
+
+def _reason(used: UsedCores, had: float) -> str:
+    """Returns why it isn't known whether runs can use more vCPUs than they did."""
+    if used.threads is None:
+        return "as their threads weren't measured"
+    if not _were_full(used.cores or 0.0, had):
+        return "as nodes weren't full and runs may have had more than their share"
+    return "as their one thread may also wait" if used.threads <= 1 else "as some of their threads may only wait"
 
 
 def lacking_gpus(gpus: float | None, was: SlotOffer, will: SlotOffer) -> str | None:

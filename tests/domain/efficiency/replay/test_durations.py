@@ -88,6 +88,27 @@ def test_runs_use_as_many_more_vcpus_as_they_have_threads(
     assert found.assumption.endswith("times as long.")
 
 
+def test_runs_that_used_more_than_their_share_get_faster_only_beyond_that() -> None:
+    was, will = offer("standard_d2s_v5", 4), offer("standard_d2s_v5", 2)
+    assert stretch(1.0, was, will, threads=1)[::2] == (1.0, ())  # one thread kept a whole vCPU busy
+    some = stretch(0.8, was, will, threads=1)
+    assert some.factor == 1.0
+    assert some.bounds == pytest.approx((0.8,))
+    reason = "as nodes weren't full and runs may have had more than their share: the spread"
+    assert f"isn't known, {reason}" in some.assumption
+    several = stretch(1.5, was, offer("standard_d4s_v5", 1), threads=8)
+    assert several.factor == 1.0
+    assert several.bounds == pytest.approx((0.375,))
+    assert reason in several.assumption
+    assert stretch(1.5, was, will, threads=8)[::2] == (1.0, ())
+
+
+def test_one_thread_is_not_said_to_be_one_of_several() -> None:
+    found = stretch(0.5, offer("standard_d2s_v5", 4), offer("standard_d2s_v5", 2), threads=1)
+    assert found[::2] == (0.5, (1.0,))
+    assert "isn't known, as their one thread may also wait: the spread" in found.assumption
+
+
 @pytest.mark.parametrize("busy", [0.9, 1.0, 1.4])
 @pytest.mark.parametrize("slots", [1, 2, 4])
 @pytest.mark.parametrize("size", ["standard_d2s_v5", "standard_d4s_v5", "standard_d8s_v5"])
