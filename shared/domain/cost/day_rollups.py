@@ -122,7 +122,8 @@ def day_tasks(usage: TaskUsageByHour, kinds: Mapping[str, NodeKinds]) -> DayTask
 def with_ended(day: UsageDay, ended: Mapping[EndedTime, int]) -> UsageDay:
     """Returns a day in whose settled hours runs that went on then have the outcome with which they ended; sums stay.
 
-    It is to be applied once: when the hour in which they ended is settled.
+    It is to be applied once: when the hour in which they ended is settled. The same day is returned where nothing of it
+    changes, as where the outcome of all runs was known already.
     """
     settled = range(day.day * HOURS, day.day * HOURS + day.settled)
     mine = {
@@ -139,10 +140,14 @@ def with_ended(day: UsageDay, ended: Mapping[EndedTime, int]) -> UsageDay:
         for pool in {one.key.pool for one in mine} & day.hours.keys()
     }
     jobs = {job: Counter(day.jobs[job].settled) for job in {one.job for one in mine} & day.jobs.keys()}
+    changed = 0
     for (hour, job, key, _), units in mine.items():
         moved = _move(jobs.get(job), key._replace(outcome="running"), key, units)
         classes = hours.get(key.pool, {}).get(hour % HOURS, {}).get(key.kind)
         _move(classes, "running", key.outcome, moved)
+        changed += moved
+    if not changed:
+        return day
     return replace(
         day,
         hours={**day.hours, **hours},

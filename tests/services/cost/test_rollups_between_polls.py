@@ -1,5 +1,6 @@
 """Roll-ups of usage between the polls of nodes and of tasks, and of runs that ended on a later day."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -36,7 +37,8 @@ class _World:
     """An account of a pool with one node, which runs the only task of a job."""
 
     def __init__(self) -> None:
-        self.stores = Stores(MemoryTables(Connection(Storage())))
+        self.storage = Storage()
+        self.stores = Stores(MemoryTables(Connection(self.storage)))
         registry = Registry({ACCOUNT.id: ACCOUNT}, self.stores.monitoring, SharedClock(), _MINUTE)
         leaves = LeafReader(Queries(registry, self.stores), self.stores.cache)
         self.rollups = UsageRollups(self.stores, leaves, NO_PRICES)
@@ -137,3 +139,18 @@ async def test_the_day_before_gets_the_outcome_of_a_run_that_failed_after_midnig
                     await world.rolled_up(end + hours * _HOUR)
         day = await world.rolled_up(end + hours * _HOUR)
     assert (day.is_final, _held(day)) == (True, {"failed": timedelta(hours=19, minutes=50)})
+
+
+async def test_the_day_before_isnt_written_again_where_it_has_the_outcome_of_runs_over_midnight() -> None:
+    world, end = _World(), _START + 24 * _HOUR
+    for hours in (1, 2):
+        await world.list_nodes(end + hours * _HOUR)
+        await world.read_tasks(end + hours * _HOUR, end=end)
+        if hours == 1:
+            day = await world.rolled_up(end + hours * _HOUR)
+            assert (day.is_final, _held(day)) == (True, {"failed": timedelta(hours=19, minutes=50)})
+            await world.stores.usage_days.save(ACCOUNT.key, replace(day, outcomes_as_of=()))  # an earlier version's
+            world.storage.writes.clear()
+    known = await world.rolled_up(end + 2 * _HOUR)
+    assert _held(known) == _held(day)
+    assert world.storage.writes.count("usage") == 3  # rows of the day on which it ended
