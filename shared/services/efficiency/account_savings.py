@@ -90,7 +90,7 @@ def waste_of(days: Sequence[PricedDay], pools: Mapping[str, Pool], today: int) -
     watched in part count, too.
     """
     over = [day for day in days if day.usage.day < today]
-    evidence = evidence_of(over if len(over) >= MIN_WASTE_DAYS else days, pools, len(over))
+    evidence = evidence_of(over if len(over) >= MIN_WASTE_DAYS else days, pools, len(over), today)
     return waste_found(evidence) if evidence else []
 
 

@@ -10,7 +10,7 @@ from shared.domain.core.amounts import amount
 from shared.domain.cost.allocation import OUTCOMES
 from shared.domain.cost.waste.time_cost import NO_COST, TimeCost
 from shared.domain.findings.finding import Amount, Details, Finding, Scope, Value
-from shared.domain.findings.thresholds import DAYS_OF_MONTH, MIN_WASTE_DAYS, MIN_WASTED
+from shared.domain.findings.thresholds import DAYS_OF_MONTH, MAX_WASTE_DAYS, MIN_WASTE_DAYS, MIN_WASTED
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.tasks.failure_categories import FailedTasks
 from shared.domain.usage.billing_classes import UNBILLED
@@ -112,11 +112,12 @@ class Waste:
 class WasteEvidence:
     """Days (UTC) of an account's usage in order: full ones, or with today where there are fewer than three.
 
-    `as_of` is when the usage of the last day was rolled up. `pools` are those that exist, and `jobs` those whose failed
-    tasks held most. `spot` is None where no task ran on a spot node.
+    `as_of` is when the usage of the last day was rolled up, which may be days before `today`. `pools` are those that
+    exist, and `jobs` those whose failed tasks held most. `spot` is None where no task ran on a spot node.
     """
 
     as_of: datetime
+    today: date
     days: Sequence[date]
     full_days: int
     pools: Sequence[PoolWindow] = ()
@@ -125,9 +126,17 @@ class WasteEvidence:
 
     @property
     def days_text(self) -> str:
-        """The days as text: `the last 7 days`, or `1 day so far` where they are too few for a month's amount."""
+        """The days as text: `the last 7 days`, or `1 day so far` where they are too few for a month's amount.
+
+        Where some of the last ones are left out it is `4 full days of the last 7 days`.
+        """
         number = len(self.days)
-        return f"the last {number} days" if self.has_months else f"{amount(number, 'day')} so far"
+        if not self.has_months:
+            return f"{amount(number, 'day')} so far"
+        last = (self.today - self.days[0]).days
+        if number == last:
+            return f"the last {number} days"
+        return f"{number} full days of the last {max(last, MAX_WASTE_DAYS)} days"
 
     @property
     def has_months(self) -> bool:

@@ -10,7 +10,7 @@ from shared.domain.cost.allocation import amount
 from shared.domain.cost.busy_nodes import HOUR
 from shared.domain.cost.cost_ranges import full_days
 from shared.domain.cost.priced_days import CostLine, PricedDay
-from shared.domain.cost.usage_days import NodeKind, PoolDay, UnitsByKind, summed
+from shared.domain.cost.usage_days import DAY, NodeKind, PoolDay, UnitsByKind, summed
 from shared.domain.cost.waste.evidence import (
     BUSY,
     HELD,
@@ -41,11 +41,14 @@ def waste_evidence(days: Sequence[PricedDay], pools: Mapping[str, Pool], today: 
     last = range(today - MAX_WASTE_DAYS, today + 1)
     full = {*full_days({day.usage.day for day in days}, last[:-1])}
     wanted = full if len(full) >= MIN_WASTE_DAYS else last
-    return evidence_of([day for day in days if day.usage.day in wanted], pools, len(full))
+    return evidence_of([day for day in days if day.usage.day in wanted], pools, len(full), today)
 
 
-def evidence_of(window: Sequence[PricedDay], pools: Mapping[str, Pool], full: int) -> WasteEvidence | None:
-    """Returns the evidence of given days in order, of which so many are full; None without any."""
+def evidence_of(window: Sequence[PricedDay], pools: Mapping[str, Pool], full: int, today: int) -> WasteEvidence | None:
+    """Returns the evidence of given days in order, of which so many are full; None without any.
+
+    `today` is in days since 1970.
+    """
     if not window:
         return None
     sums = {key: _Sums() for key in pools}
@@ -53,6 +56,7 @@ def evidence_of(window: Sequence[PricedDay], pools: Mapping[str, Pool], full: in
         _add_day(sums, day)
     return WasteEvidence(
         as_of=from_milliseconds(window[-1].usage.as_of),
+        today=from_milliseconds(today * DAY).date(),
         days=[_date(day) for day in window],
         full_days=full,
         pools=[one.window(pools[key]) for key, one in sums.items()],

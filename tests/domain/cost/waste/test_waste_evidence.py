@@ -1,5 +1,6 @@
 """The evidence of rules on waste: which days count, what they cost, and what is left out."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -9,6 +10,7 @@ import pytest
 from shared.domain.cost.usage_days import JobDay, JobUsageKey
 from shared.domain.cost.waste.evidence import SpotRuns
 from shared.domain.cost.waste.gathering import waste_evidence
+from shared.domain.cost.waste.idle.idle_pools import idle_pool
 from shared.domain.cost.waste.time_cost import TimeCost
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.nodes import NodeSummary
@@ -44,6 +46,28 @@ def test_a_day_after_one_without_usage_may_have_been_watched_in_part_and_is_no_f
     found = waste_evidence([day(back, whole) for back in (7, 6, 4, 3, 2, 1)], {"p": pool()}, TODAY)
     assert found
     assert [(NOW.date() - one).days for one in found.days] == [6, 3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("stored", "text"),
+    [
+        ((8, 7, 6, 5, 4, 3, 2, 1, 0), "the last 7 days"),
+        ((5, 4, 3, 2, 1, 0), "the last 4 days"),
+        ((8, 7, 6, 5, 4, 1, 0), "4 full days of the last 7 days"),
+        ((7, 6, 4, 3, 2, 1, 0), "4 full days of the last 7 days"),
+        ((8, 7, 6, 5, 4), "4 full days of the last 7 days"),
+        ((3, 2, 1, 0), "4 days so far"),
+    ],
+)
+def test_days_are_the_last_ones_only_where_they_reach_to_yesterday_without_a_gap(
+    stored: Sequence[int], text: str
+) -> None:
+    found = waste_evidence([day(back, IDLE) for back in stored], {"p": pool()}, TODAY)
+    assert found
+    assert found.days_text == text
+    named = idle_pool(found, found.pools[0])
+    assert named
+    assert f"hours of {text} the pool" in named.finding.sentence
 
 
 def test_without_usage_there_is_no_evidence_and_a_deleted_pool_has_none() -> None:
