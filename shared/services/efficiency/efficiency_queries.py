@@ -117,8 +117,8 @@ class EfficiencyQueries:
     ) -> EfficiencyReport:
         """Returns the report with offers and findings, or a reason why there are none.
 
-        Without costs the job's context is read only where its runs lead to advice, which it may contradict, and where
-        none has figures of the GPUs that slots offer.
+        Without costs the job's context is read only where its runs lead to advice, which it may contradict; of other
+        runs without figures of the GPUs that slots offer, that of nodes alone.
         """
         sizes = by_vm_size(found.groups)
         if not sizes:
@@ -156,11 +156,12 @@ class EfficiencyQueries:
         if costs:
             examples = _longest_and_shortest(main) if main else ()
             return await self._contexts.context(costs, found.as_of, cores, examples)
-        are_gpus_unseen = any(each.offer.gpus and "gpus" not in each.group.figures for each in runs)
-        if not are_gpus_unseen and not any(map(efficiency_findings, runs)):
-            return JobContext()
-        with_nodes = any(each.may_wait or each.offer.gpus for each in runs)
-        return await self._contexts.without_costs(found.report, found.as_of, cores, with_nodes=with_nodes)
+        if any(map(efficiency_findings, runs)):
+            with_nodes = any(each.may_wait or each.offer.gpus for each in runs)
+            return await self._contexts.without_costs(found.report, found.as_of, cores, with_nodes=with_nodes)
+        if any(each.offer.gpus and "gpus" not in each.group.figures for each in runs):
+            return await self._contexts.of_nodes(found.report, found.as_of, cores)
+        return JobContext()
 
     async def _pool(self, report: JobReport) -> PoolFacts | None:
         pool_id = report.job.facts.pool_id

@@ -59,12 +59,16 @@ class JobContextReader:
 
         Raises NotFoundError, StorageError.
         """
-        account_id, facts = report.account.id, report.job.facts
-        kills = await self._kills(account_id, facts)
-        nodes = None
-        if with_nodes:
-            nodes = await self._nodes.figures(account_id, facts.pool_id or "", facts.creation_time, last_end, cores)
-        return JobContext(time_limit=_time_limit(facts), runs=_runs(report), kills=kills, nodes=nodes)
+        facts = report.job.facts
+        kills = await self._kills(report.account.id, facts)
+        found = await self.of_nodes(report, last_end, cores) if with_nodes else JobContext()
+        return replace(found, time_limit=_time_limit(facts), runs=_runs(report), kills=kills)
+
+    async def of_nodes(self, report: JobReport, last_end: datetime, cores: int | None) -> JobContext:
+        """Returns figures of nodes alone, which jobs of a pool share. Raises StorageError."""
+        facts = report.job.facts
+        nodes = await self._nodes.figures(report.account.id, facts.pool_id or "", facts.creation_time, last_end, cores)
+        return JobContext(nodes=nodes)
 
     async def _kills(self, account_id: str, facts: JobFacts) -> Kills | None:
         """Returns the tasks that were killed, as far as some pages of the account's events show."""

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from azure.storage.blob.aio import ContainerClient
 
+from shared.domain.events.event_lists import EventFilter, Position
+from shared.services.events.event_queries import EventPage, EventQueries
 from tests.emulator.support.staging import add_pool
 from tests.functions.conftest import World
 from tests.functions.efficiency.measured_world import TASKS, polled_tasks, staged, started, written
@@ -39,6 +41,26 @@ async def test_lists_tables_and_metrics_have_the_used_shares_of_the_last_digest(
     assert 'azbatch_job_efficiency_ratio{account="demo",job="digested",resource="memory"} 0.25' in text
     await world.poll()
     assert (await world.get(path)).body["efficiency"] == found
+
+
+@pytest.mark.parametrize(("job", "day", "runs"), [("advised-gpus", 13, TASKS), ("unadvised-gpus", 14, 1)])
+async def test_kills_are_looked_up_only_for_jobs_with_advice(
+    world: World, container: ContainerClient, monkeypatch: pytest.MonkeyPatch, *, job: str, day: int, runs: int
+) -> None:
+    size, asked, events = "Standard_NC4as_T4_v3", list[str](), EventQueries.events
+
+    async def seen(
+        self: EventQueries, account_id: str, wanted: EventFilter, *, after: Position | None, most: int
+    ) -> EventPage:
+        asked.extend(wanted.jobs or ())
+        return await events(self, account_id, wanted, after=after, most=most)
+
+    monkeypatch.setattr(EventQueries, "events", seen)
+    tasks = await staged(world, job, day, size=size.lower())
+    await written(world, container, job, tasks[:runs], cores=3.5, memory=20.0, size=size)
+    await world.app.fire("housekeeping")
+    assert (await world.get(f"accounts/demo/jobs/{job}")).body["efficiency"]["measuredRuns"] == runs
+    assert (job in asked) is (runs == TASKS)
 
 
 @pytest.mark.parametrize(("job", "day", "share"), [("unseen-gpus", 11, None), ("untouched-gpus", 12, 0.0)])
