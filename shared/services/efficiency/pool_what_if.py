@@ -78,6 +78,7 @@ class PoolWhatIfQueries:
         report = await self._evidence.report(account_id, pool_id)
         since, until = _range(report, wanted, self._evidence.earliest(report.now))
         evidence = await self._evidence.of_pool(report, since, until)
+        evidence = await self._evidence.with_options(evidence, _followed_until(evidence))
         return await asyncio.to_thread(_answer, evidence, asked, wanted.interval)
 
 
@@ -131,6 +132,12 @@ class _Own:
         return cls(formula, interval, evaluation_times(evidence, interval) if scale else (), problem)
 
 
+def _followed_until(evidence: PoolEvidence) -> int:
+    """Returns until when the replay as it was follows recorded targets, in milliseconds since 1970."""
+    own = _Own.of(evidence)
+    return own.times[0] if own.formula and own.times else to_milliseconds(evidence.until)
+
+
 def _answer(evidence: PoolEvidence, asked: Formula | None, interval: timedelta | None) -> PoolWhatIfReport:
     since, until = to_milliseconds(evidence.since), to_milliseconds(evidence.until)
     own, seen = _Own.of(evidence), seen_pool(evidence.record, since, until)
@@ -174,7 +181,7 @@ def _replayed(base: PoolWhatIfReport, own: _Own, asked: Formula | None, plan: Sc
         agreement=_agreement(evidence, own) if own.formula else None,
         as_it_was=as_it_was,
         asked=found.widened(misfit),
-        assumptions=scaling_notes(evidence, recorded, misfit, own.problem),
+        assumptions=scaling_notes(evidence, recorded, base.seen, misfit, own.problem),
     )
 
 

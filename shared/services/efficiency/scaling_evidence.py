@@ -1,15 +1,16 @@
 """Gathers from storage what replays of a pool's scaling need: tasks, nodes over time, evaluations and prices."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.domain.autoscale.evaluation import DEDICATED, SPOT, Targets
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.usage_days import PoolDay
+from shared.domain.efficiency.scaling.plans import unrecorded_falls
 from shared.domain.efficiency.scaling.recorded_pool import DAY, NodePoint, PoolTask, RecordedPool, is_usable
 from shared.domain.efficiency.scaling.resize_options import KINDS, resize_options
 from shared.domain.events.batch_events import BatchEvent
@@ -25,7 +26,7 @@ from shared.domain.reports.reports import JobReport, PoolReport
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, Task
 from shared.errors import WhatIfError
 from shared.services.cost.pool_days import pool_day
-from shared.services.events.event_queries import EventQueries
+from shared.services.events.event_queries import EventPage, EventQueries
 from shared.services.prices.price_queries import PriceQueries
 from shared.services.queries.histories import Histories
 from shared.services.queries.pool_queries import PoolQueries
@@ -36,7 +37,9 @@ from shared.stores.stores import Stores
 MAX_TASKS = 30_000
 """The most tasks of a pool that are replayed."""
 _MINUTE = timedelta(minutes=1)
-_MAX_EVENTS, _MAX_PAGES = 1_000, 5
+_MAX_PAGES = 10  # of events of resizes, each for a time in which targets fell
+_MAX_EVENTS = _MAX_ROWS = 1_000  # of a page
+_SECOND = timedelta(seconds=1)
 _MARGIN = timedelta(minutes=10)  # as an answer takes time
 _RESULT = re.compile(r"(\$Target(?:Dedicated|LowPriority)Nodes)=(\d{1,9})(?:\.\d*)?(?:;|$)")
 
@@ -47,7 +50,8 @@ class PoolEvidence:
 
     `stated` are targets that Batch stated with evaluations, by their times in milliseconds since 1970; None where one
     failed. `start_ups` are those of nodes, in milliseconds. `changed` is when the formula last changed, None where no
-    poll saw that. In `unseen` of the time no poll saw the nodes.
+    poll saw that. In `unseen` of the time no poll saw the nodes. `is_partly_read` where there were too many events for
+    the options of all resizes that a replay follows.
     """
 
     report: PoolReport
@@ -61,6 +65,7 @@ class PoolEvidence:
     changed: datetime | None
     has_dependencies: bool
     unseen: timedelta
+    is_partly_read: bool = False
 
     @property
     def facts(self) -> PoolFacts:
@@ -110,7 +115,7 @@ class ScalingEvidence:
             slots=pool.facts.slots_per_node,
             succeeded=sum(job.job.snapshot.counts.succeeded for job in over if job.job.snapshot),
             failed=sum(job.job.snapshot.counts.failed for job in over if job.job.snapshot),
-            options=resize_options(pool.all_evaluations, await self._resizes(report, since, until)),
+            options=resize_options(pool.all_evaluations, ()),
         )
         return PoolEvidence(
             report=report,
@@ -135,17 +140,21 @@ class ScalingEvidence:
                 found += [_pool_task(task, gone, depends=depends) for task in part.leaf.rows(part.places)]
         return found
 
-    async def _resizes(self, report: PoolReport, since: datetime, until: datetime) -> Sequence[BatchEvent]:
-        """Returns the latest events of the pool's resizes and evaluations, none without resource logs."""
-        wanted = EventFilter(pools=frozenset({report.pool.facts.id}), kinds=KINDS, since=since, until=until + _MINUTE)
-        found, after = list[BatchEvent](), None
-        for _ in range(_MAX_PAGES):
-            page = await self._events.events(report.account.id, wanted, after=after, most=_MAX_EVENTS)
-            found += page.events
-            after = page.more
-            if after is None:
-                break
-        return found
+    async def with_options(self, evidence: PoolEvidence, until: int) -> PoolEvidence:
+        """Returns the evidence with what events say of resizes that a replay follows until a time.
+
+        Events are read only of times in which recorded targets fell. Raises StorageError.
+        """
+        report, record = evidence.report, evidence.record
+
+        async def page(wanted: EventFilter) -> EventPage:
+            account = report.account.id
+            return await self._events.events(account, wanted, after=None, most=_MAX_EVENTS, most_rows=_MAX_ROWS)
+
+        falls = unrecorded_falls(record, to_milliseconds(evidence.since), until)
+        found, is_partly_read = await resizes(page, evidence.facts.id, falls)
+        options = resize_options(report.pool.all_evaluations, found)
+        return replace(evidence, record=replace(record, options=options), is_partly_read=is_partly_read)
 
     async def _nodes(self, report: PoolReport, since: datetime, until: datetime) -> list[Point[PoolNumbers]]:
         """Returns the pool's numbers by minute, from several answers of its history."""
@@ -167,6 +176,22 @@ class ScalingEvidence:
             for one in day.start_ups.values()
             if one.allocated and (one.ready or one.busy)
         ]
+
+
+async def resizes(
+    page: Callable[[EventFilter], Awaitable[EventPage]], pool_id: str, falls: Sequence[tuple[int, int]]
+) -> tuple[list[BatchEvent], bool]:
+    """Returns events of a pool's resizes and evaluations in times in which targets fell, and whether some are missing.
+
+    There are none without resource logs. The latest times are read first.
+    """
+    found, is_partly_read = list[BatchEvent](), len(falls) > _MAX_PAGES
+    for last, at in falls[-_MAX_PAGES:][::-1]:
+        since, until = from_milliseconds(last), from_milliseconds(at) + _SECOND
+        one = await page(EventFilter(pools=frozenset({pool_id}), kinds=KINDS, since=since, until=until))
+        found += one.events
+        is_partly_read |= one.more is not None and not one.events
+    return found, is_partly_read
 
 
 def _divided(jobs: Sequence[JobReport], first: datetime) -> tuple[list[JobReport], list[JobReport]]:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from shared.domain.core.amounts import amount
 from shared.domain.core.stamps import format_stamp
 from shared.domain.efficiency.scaling.estimates import Misfit
+from shared.domain.efficiency.scaling.plans import SeenPool
 from shared.domain.efficiency.scaling.scaling_plans import ScalingPlan, ScalingStep
 from shared.services.efficiency.scaling_evidence import PoolEvidence
 
@@ -17,12 +18,13 @@ _SAMPLES = (
 )
 
 
-def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: Misfit, problem: str | None) -> Sequence[str]:
+def scaling_notes(
+    evidence: PoolEvidence, plan: ScalingPlan, seen: SeenPool, misfit: Misfit, problem: str | None
+) -> Sequence[str]:
     """Returns the assumptions of the replays, the one as it was by `plan`; `misfit` is its own, from what was seen."""
     gap = plan.gap / _SECOND
-    missed = f"{misfit.nodes:.1%} from the hours of nodes that were seen, and by {misfit.mean_wait / _SECOND:,.0f} s"
     found = [
-        f"A replay as it was differs by {missed} from the mean wait; the spread includes that.",
+        misfit_note(misfit, has_waits=seen.mean_wait is not None),
         f"{_SAMPLES} {_start_ups(evidence, plan)}",
         f"Tasks run in the order of their creation, as long as they did, {gap:,.1f} s after a slot is free for them.",
         "Batch has as many nodes as are asked for, and interrupts no spot node.",
@@ -30,7 +32,7 @@ def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: Misfit, pro
     if any(task.ready < plan.since for task in plan.tasks):
         found.append("Tasks that were there at the begin are counted from then on.")
     if plan.falls:
-        found.append(removals_note(plan.falls))
+        found.append(removals_note(plan.falls, is_partly_read=evidence.is_partly_read))
     if evidence.has_dependencies:
         found.append("Tasks of jobs with dependencies are ready when they began: how long each waited isn't known.")
     if evidence.changed and evidence.changed > evidence.since:
@@ -47,16 +49,25 @@ def scaling_notes(evidence: PoolEvidence, plan: ScalingPlan, misfit: Misfit, pro
     return found
 
 
-def removals_note(falls: Sequence[ScalingStep]) -> str:
+def misfit_note(misfit: Misfit, *, has_waits: bool) -> str:
+    """Returns how far the replay as it was is from what was seen; of waits only where tasks were."""
+    text = f"A replay as it was differs by {misfit.nodes:.1%} from the hours of nodes that were seen"
+    waits = f", and by {misfit.mean_wait / _SECOND:,.0f} s from the mean wait" if has_waits else ""
+    return f"{text}{waits}; the spread includes that."
+
+
+def removals_note(falls: Sequence[ScalingStep], *, is_partly_read: bool = False) -> str:
     """Returns what happens to runs on nodes that leave by recorded targets."""
     known = sum(step.option is not None for step in falls)
     text = "Where recorded targets fall, runs on nodes that leave"
     if not known:
-        return f"{text} are requeued, as by Batch's default: nothing else is recorded."
+        rest = "not all events of these times were read" if is_partly_read else "nothing else is recorded"
+        return f"{text} are requeued, as by Batch's default: {rest}."
     text = f"{text} go on, end or are requeued, as is recorded"
     if known == len(falls):
         return f"{text}."
-    return f"{text} for {known:,} of {amount(len(falls), 'time')}; else they are requeued, as by Batch's default."
+    text = f"{text} for {known:,} of {amount(len(falls), 'time')}; else they are requeued, as by Batch's default"
+    return f"{text}, as not all events were read." if is_partly_read else f"{text}."
 
 
 def _start_ups(evidence: PoolEvidence, plan: ScalingPlan) -> str:

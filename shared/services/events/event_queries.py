@@ -57,9 +57,18 @@ class EventQueries:
         retried = await self._internal_retries(self._registry.account(account_id).key, page.events)
         return replace(page, internal_retries=retried)
 
-    async def events(self, account_id: str, wanted: EventFilter, *, after: Position | None, most: int) -> EventPage:
+    async def events(
+        self,
+        account_id: str,
+        wanted: EventFilter,
+        *,
+        after: Position | None,
+        most: int,
+        most_rows: int = _MAX_LOOKED_AT,
+    ) -> EventPage:
         """Returns up to `most` events that pass a filter, the latest first; a short page isn't always the last.
 
+        A page ends with the minute in which more than `most_rows` rows were looked at.
         Raises NotFoundError, StorageError.
         """
         account = self._registry.account(account_id)
@@ -73,7 +82,7 @@ class EventQueries:
             looked_at += len(some) + passed
             if len(shown) > most:
                 return EventPage(shown[:most], position_of(shown[most - 1]))
-            if looked_at > _MAX_LOOKED_AT and minute > first:
+            if looked_at > most_rows and minute > first:
                 return EventPage(shown, Position.before_minute(minute))
         return EventPage(shown, None)
 

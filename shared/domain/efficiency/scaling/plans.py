@@ -1,6 +1,6 @@
 """Plans of replays of a pool, from what is stored of it; and what was seen of its nodes and of waiting tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -9,7 +9,7 @@ from shared.domain.autoscale.evaluation import Targets
 from shared.domain.autoscale.samples import SampleHistory
 from shared.domain.efficiency.replay.draws import Draws
 from shared.domain.efficiency.scaling.recorded_pool import DAY, SAMPLE_STEP, PoolTask, RecordedPool
-from shared.domain.efficiency.scaling.scaling_plans import ScalingPlan, ScalingStep, WaitingTask
+from shared.domain.efficiency.scaling.scaling_plans import ScalingPlan, ScalingStep, WaitingTask, has_fallen
 
 _QUICKEST = 10  # of so many waits one is that of a task that found a free slot
 _MAX_GAP = 30_000  # milliseconds
@@ -54,7 +54,7 @@ def plan_of(
         until=until,
         tasks=_waiting(tasks, since, until),
         slots=pool.slots,
-        targets=nodes.targets or Targets(nodes.dedicated, nodes.spot),
+        targets=_targets_at(pool, since),
         nodes=Targets(nodes.dedicated, nodes.spot),
         evaluations=evaluations,
         history=pool.samples(first - DAY, first),
@@ -85,13 +85,31 @@ def evaluated_every(plan: ScalingPlan, interval: int) -> ScalingPlan:
 
 def _changes(plan: ScalingPlan, pool: RecordedPool) -> list[ScalingStep]:
     """Returns the changes of the recorded targets since the plan's begin, each as of the poll that saw it."""
-    seen = [(point.at, point.targets) for point in pool.nodes if point.targets and point.at >= plan.since]
-    pairs = pairwise([(plan.since, plan.targets), *seen])
     return [
         ScalingStep(at, targets, pool.option_within(since, at))
-        for (since, before), (at, targets) in pairs
+        for (since, before), (at, targets) in _seen_targets(pool, plan.since)
         if before != targets
     ]
+
+
+def unrecorded_falls(pool: RecordedPool, since: int, until: int) -> list[tuple[int, int]]:
+    """Returns between which polls of a range recorded targets fell where no option is recorded."""
+    return [
+        (last, at)
+        for (last, before), (at, targets) in _seen_targets(pool, since)
+        if at < until and has_fallen(before, targets) and pool.option_within(last, at) is None
+    ]
+
+
+def _seen_targets(pool: RecordedPool, since: int) -> Iterable[tuple[tuple[int, Targets], tuple[int, Targets]]]:
+    """Returns pairs of targets that polls saw one after the other, each with its time, from those at a time on."""
+    seen = [(point.at, point.targets) for point in pool.nodes if point.targets and point.at >= since]
+    return pairwise([(since, _targets_at(pool, since)), *seen])
+
+
+def _targets_at(pool: RecordedPool, at: int) -> Targets:
+    nodes = pool.nodes_at(at)
+    return nodes.targets or Targets(nodes.dedicated, nodes.spot)
 
 
 def varied(plan: ScalingPlan, start_ups: Sequence[int], chance: Draws) -> ScalingPlan:

@@ -57,4 +57,8 @@ class ScalingPlan:
         """The steps that take nodes away."""
         before = [self.targets, *(step.targets for step in self.steps)]
         pairs = zip(before, self.steps, strict=False)
-        return [step for last, step in pairs if any(new < old for old, new in zip(last, step.targets, strict=True))]
+        return [step for last, step in pairs if has_fallen(last, step.targets)]
+
+
+def has_fallen(before: Targets, targets: Targets) -> bool:
+    return any(new < old for old, new in zip(before, targets, strict=True))
