@@ -9,6 +9,7 @@ from shared.domain.cost.allocation import OUTCOMES, amount
 from shared.domain.cost.cost_groups import CostGroup, CostSum
 from shared.domain.cost.priced_days import PricedDay, Sharing
 from shared.domain.cost.usage_days import JobDay, PoolDay
+from shared.domain.jobs.jobs import ENDING, Job
 from shared.domain.prices.price_keys import Price
 from shared.domain.tasks.histograms import Histogram
 from shared.domain.tasks.job_statistics import MINUTE, JobStatistics
@@ -134,3 +135,19 @@ def job_forecast(found: CostSum, ended: EndedRuns, counts: TaskCounts, task: Tas
     held, left, so_far = held_amount(found), counts.total - done, task.mean * max(known, done)
     amounts = [max(held, so_far + each * left) for each in (task.mean, task.p50, task.p95)]
     return JobForecast(amounts[0], min(amounts), max(amounts), left)
+
+
+def expected_costs(cost: CostSum, ended: EndedRuns, job: Job, as_of: int) -> tuple[TaskCost | None, JobForecast | None]:
+    """Returns what a task of a job costs, and the job at its end, as far as that is known and tasks will still run.
+
+    `ended` runs are those as of `as_of`, in milliseconds since 1970.
+    """
+    snapshot = job.snapshot
+    statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
+    if snapshot is None or statistics is None:
+        return None, None
+    counts, task = snapshot.counts, task_cost(cost, ended, snapshot.counts, statistics.runs)
+    is_ending = not job.is_live or job.facts.state in ENDING
+    if task is None or ended.has_earlier or is_ending or counts.completed == counts.total:
+        return task, None
+    return task, job_forecast(cost, ended, counts, task, Later.than(as_of, statistics))

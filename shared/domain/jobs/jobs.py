@@ -14,6 +14,8 @@ from shared.domain.tasks.task_counters import TaskCounters
 from shared.domain.tasks.tasks import VALIDATED_TASKS
 
 COMPLETED = "completed"
+ENDING = frozenset((COMPLETED, "terminating", "deleting"))
+"""States in which no waiting task of a job will run: it has ended, or is about to."""
 NO_RULES = JobRules()
 
 

@@ -9,7 +9,6 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.cost.cost_groups import (
     CostGroup,
-    CostSum,
     CostTable,
     Grouping,
     LabelGrouping,
@@ -19,22 +18,12 @@ from shared.domain.cost.cost_groups import (
 from shared.domain.cost.cost_ranges import MAX_DAYS, CostRange, cost_range
 from shared.domain.cost.cost_summary import CostSummary, cost_summary, days_of_summary
 from shared.domain.cost.dear_tasks import DearTask
-from shared.domain.cost.job_costs import (
-    EndedRuns,
-    JobForecast,
-    Later,
-    TaskCost,
-    ended_runs,
-    job_cost,
-    job_forecast,
-    task_cost,
-)
+from shared.domain.cost.job_costs import JobForecast, TaskCost, ended_runs, expected_costs, job_cost
 from shared.domain.cost.job_node_use import JobNodeUse, job_node_use
 from shared.domain.cost.pool_costs import BilledCost, billed_costs
 from shared.domain.cost.priced_days import PricedDay, Sharing
 from shared.domain.cost.run_costs import run_days
 from shared.domain.cost.usage_days import DAY
-from shared.domain.jobs.jobs import COMPLETED, Job
 from shared.domain.prices.price_table import PriceTable
 from shared.domain.reports.reports import JobReport
 from shared.errors import HistoryRangeError
@@ -175,7 +164,7 @@ class CostQueries:
         task, forecast = None, None
         if as_of and all(day >= today for day in missing):
             ended = ended_runs(priced, report.job.key, int(report.job.facts.creation_time.timestamp()))
-            task, forecast = _forecast(cost.total, ended, report.job, to_milliseconds(as_of))
+            task, forecast = expected_costs(cost.total, ended, report.job, to_milliseconds(as_of))
         found = None
         if dearest or (dearest is None and snapshot and snapshot.counts.total <= MAX_UNASKED):
             found = await dearest_tasks(self._leaves, report, stored.values(), prices)
@@ -240,16 +229,3 @@ class CostQueries:
         as_of = from_milliseconds(found[-1].as_of) if found else None
         missing = wanted.missing_from(stored)
         return CostReport(account, wanted, prices.currency, as_of, table, missing, self._labels)
-
-
-def _forecast(cost: CostSum, ended: EndedRuns, job: Job, as_of: int) -> tuple[TaskCost | None, JobForecast | None]:
-    """Returns what a task of a job costs, and the job at its end, as far as that is known and tasks will still run."""
-    snapshot = job.snapshot
-    statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
-    if snapshot is None or statistics is None:
-        return None, None
-    counts, task = snapshot.counts, task_cost(cost, ended, snapshot.counts, statistics.runs)
-    has_ended = not job.is_live or job.facts.state == COMPLETED
-    if task is None or ended.has_earlier or has_ended or counts.completed == counts.total:
-        return task, None
-    return task, job_forecast(cost, ended, counts, task, Later.than(as_of, statistics))

@@ -15,6 +15,7 @@ from shared.domain.cost.job_costs import (
     EndedRuns,
     Later,
     ended_runs,
+    expected_costs,
     held_amount,
     job_cost,
     job_forecast,
@@ -23,11 +24,13 @@ from shared.domain.cost.job_costs import (
 from shared.domain.cost.priced_days import PricedDay
 from shared.domain.cost.runs.job_days import kept_jobs
 from shared.domain.cost.usage_days import DAY, HOURS, JobDay, JobUsageKey, NodeKind, PoolDay, UsageDay
+from shared.domain.jobs.jobs import Job, JobFacts
+from shared.domain.jobs.snapshots import JobSnapshot
 from shared.domain.prices.price_history import PriceHistory, PriceInterval
 from shared.domain.prices.price_keys import MeterKey
 from shared.domain.prices.price_table import PriceTable
 from shared.domain.tasks.histograms import Histogram
-from shared.domain.tasks.job_statistics import MINUTE, JobStatistics
+from shared.domain.tasks.job_statistics import MINUTE, JobStatistics, StoredJobStatistics
 from shared.domain.tasks.tasks import SUCCESS, TaskCounts
 from shared.domain.timeline.timeline import Run
 from tests.domain.cost.runs.rolled_days import refreshed
@@ -152,6 +155,19 @@ def test_tasks_whose_ends_no_roll_up_saw_count_like_the_others() -> None:
 def test_later_tasks_are_those_of_the_minutes_after_a_time_and_perhaps_of_its_own() -> None:
     statistics = JobStatistics(completions=((9, 1), (10, 2), (11, 4), (40, 8)))
     assert Later.than(10 * MINUTE + 5, statistics) == (12, 14)
+
+
+@pytest.mark.parametrize("state", ["active", "disabled", "terminating", "deleting", "completed"])
+def test_a_job_that_has_ended_or_is_about_to_has_no_forecast(state: str) -> None:
+    begun = datetime.fromtimestamp(_CREATED, UTC)
+    statistics = StoredJobStatistics.of(JobStatistics(runs=Histogram.of([1000] * 20)), b"origin")
+    counts = TaskCounts(active=80, completed=20)
+    snapshot = JobSnapshot("g", begun, "delta", counts, begun, begun, begun, statistics=statistics)
+    task, forecast = expected_costs(
+        _sum(succeeded="20"), _ended("20", 20), Job(JobFacts("J", begun, state, begun), snapshot), _START
+    )
+    assert task is not None
+    assert (forecast.amount if forecast else None) == (Decimal(100) if state in {"active", "disabled"} else None)
 
 
 def test_ended_runs_cost_their_whole_time_at_the_price_of_the_day_of_their_end() -> None:
