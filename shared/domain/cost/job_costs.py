@@ -8,6 +8,7 @@ from typing import NamedTuple
 from shared.domain.cost.allocation import OUTCOMES, amount
 from shared.domain.cost.cost_groups import CostGroup, CostSum
 from shared.domain.cost.priced_days import PricedDay, Sharing
+from shared.domain.cost.runs.job_days import has_runs_of
 from shared.domain.cost.usage_days import JobDay, PoolDay
 from shared.domain.jobs.jobs import ENDING, Job
 from shared.domain.prices.price_keys import Price
@@ -97,8 +98,9 @@ def ended_runs(days: Iterable[PricedDay], job_key: str, created: int) -> EndedRu
     for day in days:
         pools |= day.usage.pools
         job = day.usage.jobs.get(job_key, _NO_RUNS)
-        has_earlier |= job.has_earlier or job.created not in {None, created}
-        for key, one in job.ends.items() if job.created in {None, created} else ():
+        is_own = has_runs_of(job, created, day.usage.day)
+        has_earlier |= job.has_earlier or not is_own
+        for key, one in job.ends.items() if is_own else ():
             pool = pools.get(key.pool)
             price = pool and day.prices.at(pool.price_key(key.kind), day.since)
             tasks += one.runs if key.outcome in _COMPLETED else 0

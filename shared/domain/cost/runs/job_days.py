@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from shared.domain.cost.busy_nodes import RunSum
 from shared.domain.cost.day_rollups import DayTasks
-from shared.domain.cost.usage_days import JobDay, JobUsageKey, UsageDay, ends_summed
+from shared.domain.cost.usage_days import DAY, JobDay, JobUsageKey, UsageDay, ends_summed
 
 
 def kept_jobs(
@@ -27,7 +27,7 @@ def kept_jobs(
         name = names.get(key) or (gone or {})[key]
         old = found.get(key, JobDay(name))
         since = (created or {}).get(key, old.created)
-        if old.created not in {None, since}:
+        if since is not None and not has_runs_of(old, since, before.day):
             old = replace(old, settled_ends={}, open_ends={}, has_earlier=old.has_earlier or bool(old.settled))
         new = JobDay(
             name,
@@ -42,6 +42,17 @@ def kept_jobs(
             settled, ends = Counter(old.settled) + Counter(new.settled), ends_summed(old.settled_ends, new.settled_ends)
             found[key] = replace(new, settled=settled, settled_ends=ends)
     return {key: job for key, job in found.items() if job.settled or job.open or _took_time(job.ends)}
+
+
+def has_runs_of(job: JobDay, created: int, day: int) -> bool:
+    """Returns whether a day's runs that ended are those of the job that was created in a second since 1970.
+
+    Where no stored job had the id, only events showed its runs. On the day of the creation these count as an earlier
+    job's, as nothing shows whether they began before.
+    """
+    if job.created is None:
+        return not job.ends or created * 1000 <= day * DAY
+    return job.created == created
 
 
 def _took_time(ends: Mapping[JobUsageKey, RunSum]) -> bool:
