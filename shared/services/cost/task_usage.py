@@ -38,7 +38,8 @@ _FRESH = timedelta(minutes=5) // timedelta(milliseconds=1)
 """For so long a task that started may be missing in the cache, as no poll has seen it yet."""
 _DELETING = "deleting"
 _AT_ONCE = 200  # events, or tasks with events, after which others on the event loop go on, such as HTTP functions
-_MAX_EVENTS = 200_000  # of runs that one run of housekeeping keeps in memory for an account
+MAX_EVENTS = 200_000
+"""Events of runs that one run of housekeeping keeps in memory for an account."""
 
 
 async def read_run_events(store: EventStore | None, account_key: str, first_hour: int, now: int) -> RunEvents:
@@ -54,7 +55,7 @@ async def read_run_events(store: EventStore | None, account_key: str, first_hour
         for some in batched(events, _AT_ONCE, strict=False):
             found.take(some)
             await asyncio.sleep(0)
-        if found.count > _MAX_EVENTS and minute > first:
+        if found.count > MAX_EVENTS and minute > first:
             _LOG.warning("Events of runs before %s are left out of usage.", from_milliseconds(minute * MINUTE))
             break
     return found

@@ -43,7 +43,7 @@ from shared.log import logger
 from shared.services.cost.day_labels import DayLabels
 from shared.services.cost.long_runs import LongRuns
 from shared.services.cost.pool_days import pool_day
-from shared.services.cost.task_usage import LOOK_BACK, TaskUsageReader, read_run_events
+from shared.services.cost.task_usage import LOOK_BACK, MAX_EVENTS, TaskUsageReader, read_run_events
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.stores.events import EventStore
 from shared.stores.pools.nodes import StoredNodes, planned
@@ -128,6 +128,8 @@ class UsageRollups:
         open_days = [day for day in wanted if not day.is_final and day.day in known_days]
         first = min((day.day * HOURS + day.settled for day in open_days), default=to_milliseconds(now) // HOUR)
         events = await read_run_events(self._events, account.key, first, to_milliseconds(now))
+        if events.count > MAX_EVENTS // 2:  # hours that wait need ever more of them, and the oldest are left out
+            tasks = tasks.given_up(to_milliseconds(now))
         pools = [await _dated(one, events) for one in pools]
         open_days += [day for day in wanted if day.is_final and any(one.is_redated(day.day) for one in pools)]
         open_days.sort(key=attrgetter("day"))

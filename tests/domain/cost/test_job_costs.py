@@ -250,7 +250,9 @@ def test_a_job_that_was_created_again_begins_its_ended_runs_anew(outcome: Outcom
 def test_ended_runs_that_only_events_showed_are_an_earlier_jobs_on_the_day_of_the_creation(hours: int) -> None:
     old = JobDay("J", {_KEY: 12 * HOUR}, settled_ends={_KEY: RunSum(12, 12 * HOUR)})
     before, created = UsageDay(_DAY, 0, jobs={"j": old}, settled=3), _START + hours * HOUR
-    tasks = _tasks(3, created, (Run(_START + 4 * HOUR, "new", _START + 5 * HOUR, SUCCESS, 1, ("P", "n_d")), "succeeded"))
+    tasks = _tasks(
+        3, created, (Run(_START + 4 * HOUR, "new", _START + 5 * HOUR, SUCCESS, 1, ("P", "n_d")), "succeeded")
+    )
     found = kept_jobs(before, tasks, {"j": "J"}, created={"j": created // 1000})["j"]
     runs = 1 if hours else 13
     assert (found.ends, found.has_earlier) == ({_KEY: RunSum(runs, runs * HOUR)}, hours > 0)

@@ -8,6 +8,7 @@ import pytest
 from shared.clock import SharedClock
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.cost.usage_days import DAY, UsageDay
+from shared.domain.events.batch_events import IDENTITY_BYTES, BatchEvent
 from shared.domain.jobs.jobs import Job, JobFacts
 from shared.domain.jobs.snapshots import Confirmation, JobSnapshot
 from shared.domain.leaves.leaves import Leaf
@@ -16,14 +17,17 @@ from shared.domain.polling.rounds import Round
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, RUNNING, Task, TaskCounts
 from shared.domain.usage.usage_ledger import DeletedPool, UsageLedger
 from shared.services.accounts.registry import Registry
+from shared.services.cost import task_usage, usage_rollups
 from shared.services.cost.usage_rollups import UsageRollups
 from shared.services.queries.queries import Queries
 from shared.services.tasks.leaf_reader import LeafReader
+from shared.stores.events import TABLE, chunk_rows
 from shared.stores.jobs.jobs import generation_partition
 from shared.stores.jobs.leaf_rows import LeafEntry, LeafReplacement
 from shared.stores.jobs.task_cache import Directory
 from shared.stores.pools.nodes import planned
 from shared.stores.stores import Stores
+from shared.stores.tables.rows import write_units
 from shared.stores.usage_days import UsageDayStore
 from tests.services.fakes.memory_tables import Connection, MemoryTables, Storage
 from tests.services.worlds.process import ACCOUNT, NO_PRICES
@@ -31,6 +35,7 @@ from tests.services.worlds.process import ACCOUNT, NO_PRICES
 _NODE = ("Pool", "tvmps_1_d")
 _START = datetime(2026, 11, 3, 4, 10, tzinfo=UTC)
 _MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
+_AN_HOUR = 30  # events
 
 
 class _World:
@@ -38,10 +43,11 @@ class _World:
 
     def __init__(self) -> None:
         self.storage = Storage()
-        self.stores = Stores(MemoryTables(Connection(self.storage)))
+        self.tables = MemoryTables(Connection(self.storage))
+        self.stores = Stores(self.tables)
         registry = Registry({ACCOUNT.id: ACCOUNT}, self.stores.monitoring, SharedClock(), _MINUTE)
         leaves = LeafReader(Queries(registry, self.stores), self.stores.cache)
-        self.rollups = UsageRollups(self.stores, leaves, NO_PRICES)
+        self.rollups = UsageRollups(self.stores, leaves, NO_PRICES, self.stores.events)
 
     async def list_nodes(self, at: datetime) -> None:
         usage = UsageLedger(_ms(_START), _ms(at), pool=DeletedPool("Pool", 1, "linux", None))
@@ -66,10 +72,16 @@ class _World:
 
     async def confirm_tasks(self, at: datetime) -> None:
         """Stores a round that found the job's tasks unchanged."""
-        found = Confirmation(self.snapshot.version, at, self.snapshot.agreement)
-        await self.stores.rounds.save(
-            ACCOUNT.key, Round(at, at, finished_at=at, jobs_as_of=at, confirmations={"job": found})
-        )
+        await self.list_jobs(at, job=Confirmation(self.snapshot.version, at, self.snapshot.agreement))
+
+    async def list_jobs(self, at: datetime, **found: Confirmation) -> None:
+        """Stores a round that listed jobs, and read the tasks only of those that it `found` unchanged."""
+        await self.stores.rounds.save(ACCOUNT.key, Round(at, at, finished_at=at, jobs_as_of=at, confirmations=found))
+
+    async def log_runs(self, since: datetime) -> None:
+        """Stores events of thirty runs of another job within an hour, half a minute each."""
+        events = [_event(since + number * 2 * _MINUTE) for number in range(_AN_HOUR)]
+        await write_units(self.tables[TABLE], [[row] for row in chunk_rows(ACCOUNT.key, "source", events)])
 
     async def rolled_up(self, at: datetime) -> UsageDay:
         """Returns the day of the start after a roll-up."""
@@ -91,6 +103,13 @@ def _held(day: UsageDay) -> dict[str, timedelta]:
         if name != "unattributed"
     }
     return {key.outcome: timedelta(milliseconds=held) for key, held in units.items()}
+
+
+def _event(start: datetime) -> BatchEvent:
+    end, name = start + _MINUTE / 2, f"t{_ms(start)}"
+    run = {"startTime": start.isoformat(), "endTime": end.isoformat(), "result": "success"}
+    identity = _ms(start).to_bytes(IDENTITY_BYTES)
+    return BatchEvent(end, "TaskCompleteEvent", "other", name, *_NODE, {"executionInfo": run}, identity)
 
 
 async def _dies(*_: object) -> None:
@@ -118,6 +137,32 @@ async def test_a_task_that_rounds_find_unchanged_goes_on() -> None:
     await world.confirm_tasks(at)
     day = await world.rolled_up(at)
     assert (day.settled, _held(day)) == (9, {"running": 6 * _HOUR})
+
+
+async def test_hours_wait_for_no_tasks_where_events_of_runs_would_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (task_usage, usage_rollups):
+        monkeypatch.setattr(module, "MAX_EVENTS", 10 * _AN_HOUR)
+    world = _World()
+    await world.read_tasks(_START)
+    for hours in range(1, 20):
+        at = _START + hours * _HOUR
+        await world.log_runs(at - _HOUR)
+        await world.list_nodes(at)
+        await world.list_jobs(at)
+        day = await world.rolled_up(at)
+        held = sum(units.get("succeeded", 0) for units in day.pools["pool"].units.values())
+        assert held == _AN_HOUR * hours * 30_000
+        assert day.settled >= hours - 4
+
+
+async def test_hours_wait_for_a_job_that_may_get_tasks_while_it_is_not_read() -> None:
+    world = _World()
+    await world.read_tasks(_START + _HOUR, end=_START + _HOUR / 2)
+    for hours in (4, 12, 13):
+        await world.list_nodes(_START + hours * _HOUR)
+        await world.list_jobs(_START + hours * _HOUR)
+        day = await world.rolled_up(_START + hours * _HOUR)
+        assert day.settled == (4 if hours < 13 else 16)
 
 
 @pytest.mark.parametrize("is_killed", [False, True])

@@ -4,14 +4,16 @@ Nodes are polled apart from tasks, so that their time may be known for longer.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.domain.core.stamps import to_milliseconds
-from shared.domain.jobs.jobs import Job
+from shared.domain.jobs.jobs import COMPLETED, Job
 
 GIVEN_UP = timedelta(days=2) // timedelta(milliseconds=1)
-"""For so long hours wait for a poll of nodes or tasks, which fails: then they are settled without it."""
+"""For so long hours wait for a poll of nodes or a list of jobs, which fails: then they are settled without it."""
+MAX_WAIT = timedelta(hours=12) // timedelta(milliseconds=1)
+"""For so long hours wait for the tasks of a job, which can't be read: each roll-up reads what changed since then."""
 _SAME = timedelta(minutes=5) // timedelta(milliseconds=1)
 """Polls of nodes and of tasks that are no further apart count as one."""
 _DELETING = "deleting"
@@ -21,12 +23,16 @@ _DELETING = "deleting"
 class KnownTasks:
     """Times by key of the jobs whose tasks may change, and as of when the tasks of all jobs are known.
 
-    Times are milliseconds since 1970. Jobs without uncompleted tasks don't count for all, nor do those that weren't
-    read for `GIVEN_UP`.
+    Times are milliseconds since 1970. Completed jobs whose tasks are completed don't count for all, nor do those that
+    weren't read for `MAX_WAIT`, unless jobs weren't listed either.
     """
 
     jobs: Mapping[str, int]
     as_of: int
+
+    def given_up(self, now: int) -> "KnownTasks":
+        """Returns the same where hours don't wait for tasks."""
+        return replace(self, as_of=now)
 
     def behind(self, nodes_as_of: int) -> Mapping[str, int]:
         """Returns the times of jobs whose tasks were read last before nodes were listed."""
@@ -37,10 +43,11 @@ def known_tasks(jobs: Iterable[Job], listed: datetime | None, now: int) -> Known
     """Returns as of when tasks of jobs are known; `listed` is when an account's jobs were, None if never."""
     changing = {job.key: job for job in jobs if job.is_live and job.facts.state != _DELETING}
     times = {key: _as_of(job) for key, job in changing.items()}
-    awaited = [times[key] for key, job in changing.items() if _has_uncompleted(job)]
-    if listed:
-        awaited.append(to_milliseconds(listed))
-    return KnownTasks(times, min([now, *(at for at in awaited if at > now - GIVEN_UP)]))
+    awaited = [times[key] for key, job in changing.items() if _may_get_runs(job)]
+    found = [at for at in awaited if at > now - MAX_WAIT]
+    if listed and (at := to_milliseconds(listed)) > now - GIVEN_UP:
+        found.append(at)
+    return KnownTasks(times, min([now, *found]))
 
 
 def _as_of(job: Job) -> int:
@@ -48,5 +55,7 @@ def _as_of(job: Job) -> int:
     return job.snapshot.sample.through if job.snapshot else to_milliseconds(job.facts.creation_time)
 
 
-def _has_uncompleted(job: Job) -> bool:
-    return job.snapshot is None or job.snapshot.counts.completed < job.snapshot.counts.total
+def _may_get_runs(job: Job) -> bool:
+    """Returns whether tasks of a job may run: a job that isn't completed gets new ones while polls of it fail."""
+    has_uncompleted = job.snapshot is None or job.snapshot.counts.completed < job.snapshot.counts.total
+    return has_uncompleted or job.facts.state != COMPLETED
