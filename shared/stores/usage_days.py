@@ -81,6 +81,8 @@ class UsageDayStore:
             columns = {**schema_of(_KIND)}
             for part, plain in parts.items():
                 columns |= json_columns(part, plain)
+            if name == "jobs" and day.runs_as_of is not None:
+                columns["runsAsOf"] = whole(day.runs_as_of)
             row = row_of(partition, _row_key(_LETTERS[name], day.day), columns)
             unit.append(("upsert", row, {"mode": UpdateMode.REPLACE}))
         (end,) = await write_units(self._table, [unit])
@@ -140,6 +142,7 @@ def _take(found: dict[int, UsageDay], row: Row) -> None:
             elif day in found:
                 labels = msgspec.convert(json_of(row, "labels") or {}, _JobLabels.__value__)
                 jobs = jobs_of_plain(json_of(row, "jobs"), json_of(row, "ends"))
-                found[day] = replace(found[day], jobs=jobs, job_labels=labels)
+                read = int(row["runsAsOf"]) if "runsAsOf" in row else None
+                found[day] = replace(found[day], jobs=jobs, job_labels=labels, runs_as_of=read)
     except UnreadableError as error:
         _LOG.warning("The usage of a day is left out: %s", error)

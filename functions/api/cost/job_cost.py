@@ -84,7 +84,8 @@ class JobCostAnswer(Answer):
 
     `missingDays` of its life have no stored usage. `task` is null before ten tasks completed, with missing days before
     today, and with time without a price; `forecast` also where no task will run, and on a day on which an earlier
-    job with the same id ran. Both hold as of `asOf`. `dearestTasks` are ten at most, dearest first; null where they
+    job with the same id ran. Both hold as of the last roll-up; `asOf` is earlier
+    where nodes of a pool couldn't be listed. `dearestTasks` are ten at most, dearest first; null where they
     weren't looked for.
     """
 

@@ -9,7 +9,7 @@ from shared.domain.cost.allocation import OUTCOMES, amount
 from shared.domain.cost.cost_groups import CostGroup, CostSum
 from shared.domain.cost.priced_days import PricedDay, Sharing
 from shared.domain.cost.runs.job_days import has_runs_of
-from shared.domain.cost.usage_days import JobDay, PoolDay
+from shared.domain.cost.usage_days import JobDay, PoolDay, UsageDay
 from shared.domain.jobs.jobs import ENDING, Job
 from shared.domain.prices.price_keys import Price
 from shared.domain.tasks.histograms import Histogram
@@ -109,6 +109,14 @@ def ended_runs(days: Iterable[PricedDay], job_key: str, created: int) -> EndedRu
             else:
                 is_priced = False
     return EndedRuns(money, tasks, is_priced=is_priced, has_earlier=has_earlier)
+
+
+def ended_as_of(days: Iterable[UsageDay]) -> int:
+    """Returns the time as of which the ended runs of jobs on some days are known, in milliseconds since 1970.
+
+    The nodes of a pool may be known as of before. Where days don't say the time, it is that of the nodes.
+    """
+    return max((day.as_of if day.runs_as_of is None else day.runs_as_of for day in days), default=0)
 
 
 def task_cost(found: CostSum, ended: EndedRuns, counts: TaskCounts, runs: Histogram) -> TaskCost | None:

@@ -94,7 +94,8 @@ class UsageDay:
     `settled` hours stay as they are, and a final day isn't written again, unless an event dates the end of a deleted
     pool's nodes in them, or a run ends that went on as of `outcomes_as_of`: that is by settled hour, in milliseconds
     since 1970. `pool_labels` and `job_labels` are metadata by key, `tags` those of the account, as of the last roll-up
-    of the day; `job_labels` come with `jobs`.
+    of the day; `job_labels` come with `jobs`, and so does `runs_as_of`, when the runs of jobs were read,
+    which earlier versions didn't store. `as_of` is earlier where the nodes of a pool can't be listed.
     """
 
     day: int
@@ -109,6 +110,7 @@ class UsageDay:
     job_labels: Mapping[str, Labels] = field(default_factory=dict)
     tags: Labels = field(default_factory=dict)
     outcomes_as_of: Sequence[int] = ()
+    runs_as_of: int | None = None
 
     def outcomes_of(self, hour: int) -> int:
         """Returns as of when a settled hour of the day has the outcomes of runs.

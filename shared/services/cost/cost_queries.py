@@ -18,7 +18,14 @@ from shared.domain.cost.cost_groups import (
 from shared.domain.cost.cost_ranges import MAX_DAYS, CostRange, cost_range
 from shared.domain.cost.cost_summary import CostSummary, cost_summary, days_of_summary
 from shared.domain.cost.dear_tasks import DearTask
-from shared.domain.cost.job_costs import JobForecast, TaskCost, ended_runs, expected_costs, job_cost
+from shared.domain.cost.job_costs import (
+    JobForecast,
+    TaskCost,
+    ended_as_of,
+    ended_runs,
+    expected_costs,
+    job_cost,
+)
 from shared.domain.cost.job_node_use import JobNodeUse, job_node_use
 from shared.domain.cost.pool_costs import BilledCost, billed_costs
 from shared.domain.cost.priced_days import PricedDay, Sharing
@@ -75,9 +82,10 @@ class CostSummaryReport:
 class JobCostReport:
     """A job's costs so far, by day; `task` and `forecast` are None where too few tasks completed, or none is left.
 
-    Both hold as of the last roll-up, `as_of`. `missing` are the days from its creation to its end without stored usage;
-    with any before today `task` and `forecast` aren't known. `dearest` tasks are None where they weren't looked for.
-    `use` is what its tasks held on nodes of both kinds. `prices` and `region` are those of the account.
+    Both hold as of the last roll-up; `as_of` is earlier where the nodes of a pool can't be listed. `missing` are the
+    days from its creation to its end without stored usage; with any before today `task` and `forecast` aren't known.
+    `dearest` tasks are None where they weren't looked for. `use` is what its tasks held on nodes of both
+    kinds. `prices` and `region` are those of the account.
     """
 
     report: JobReport
@@ -164,7 +172,7 @@ class CostQueries:
         task, forecast = None, None
         if as_of and all(day >= today for day in missing):
             ended = ended_runs(priced, report.job.key, int(report.job.facts.creation_time.timestamp()))
-            task, forecast = expected_costs(cost.total, ended, report.job, to_milliseconds(as_of))
+            task, forecast = expected_costs(cost.total, ended, report.job, ended_as_of(stored.values()))
         found = None
         if dearest or (dearest is None and snapshot and snapshot.counts.total <= MAX_UNASKED):
             found = await dearest_tasks(self._leaves, report, stored.values(), prices)

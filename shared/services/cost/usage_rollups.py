@@ -232,6 +232,7 @@ class UsageRollups:
             settled=settled,
             is_final=settled == HOURS,
             outcomes_as_of=outcome_times(before, settles),
+            runs_as_of=min(reader.now, end),
         )
         return made, tasks.ended
 

@@ -14,6 +14,7 @@ from shared.domain.cost.day_rollups import DayTasks, NodeKinds, day_tasks
 from shared.domain.cost.job_costs import (
     EndedRuns,
     Later,
+    ended_as_of,
     ended_runs,
     expected_costs,
     held_amount,
@@ -168,6 +169,11 @@ def test_a_job_that_has_ended_or_is_about_to_has_no_forecast(state: str) -> None
     )
     assert task is not None
     assert (forecast.amount if forecast else None) == (Decimal(100) if state in {"active", "disabled"} else None)
+
+
+def test_ended_runs_are_known_as_of_their_read_whenever_nodes_were_listed() -> None:
+    days = [UsageDay(_DAY - 1, _START), UsageDay(_DAY, _START + 5, runs_as_of=_START + HOUR)]
+    assert [ended_as_of(some) for some in (days, days[:1], [])] == [_START + HOUR, _START, 0]
 
 
 def test_ended_runs_cost_their_whole_time_at_the_price_of_the_day_of_their_end() -> None:

@@ -14,6 +14,8 @@ from shared.domain.jobs.snapshots import Confirmation, JobSnapshot
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.nodes.nodes import Node
 from shared.domain.polling.rounds import Round
+from shared.domain.pools.pool_facts import PoolFacts
+from shared.domain.pools.pools import Pool
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, RUNNING, Task, TaskCounts
 from shared.domain.usage.usage_ledger import DeletedPool, UsageLedger
 from shared.services.accounts.registry import Registry
@@ -137,6 +139,17 @@ async def test_a_task_that_rounds_find_unchanged_goes_on() -> None:
     await world.confirm_tasks(at)
     day = await world.rolled_up(at)
     assert (day.settled, _held(day)) == (9, {"running": 6 * _HOUR})
+
+
+async def test_a_day_has_when_runs_were_read_also_where_nodes_were_listed_earlier() -> None:
+    world, at = _World(), _START + 6 * _HOUR
+    pool = Pool(PoolFacts("Pool", _START, "active", _START, "s"), _START)
+    await world.stores.pools.save_all(ACCOUNT.key, [pool])
+    await world.list_nodes(at - 5 * _HOUR)
+    await world.read_tasks(at, end=at - _MINUTE)
+    day = await world.rolled_up(at)
+    assert (day.as_of, day.runs_as_of) == (_ms(at - 5 * _HOUR), _ms(at))
+    assert [one.runs for one in day.jobs["job"].ends.values()] == [1]
 
 
 async def test_hours_wait_for_no_tasks_where_events_of_runs_would_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,7 @@ def _day(day: int) -> UsageDay:
         {"j": JobDay("J", {JobUsageKey("p", _KIND, "succeeded"): day})},
         settled=2,
         outcomes_as_of=(day, day + 1),
+        runs_as_of=day * 86_400_000 + 2,
     )
 
 
@@ -45,7 +46,7 @@ async def test_days_of_several_months_are_read_as_they_were_written(tables: Tabl
     for day, usage in found.items():
         assert (usage.pools, usage.hours, usage.jobs) == (_day(day).pools, _day(day).hours, _day(day).jobs)
         assert (usage.as_of, usage.is_final) == (_day(day).as_of, False)
-        assert usage.outcomes_as_of == _day(day).outcomes_as_of
+        assert (usage.outcomes_as_of, usage.runs_as_of) == (_day(day).outcomes_as_of, _day(day).runs_as_of)
     pools = await store.load("a", range(_FIRST + 1, _FIRST + 2))
     assert {day: (usage.hours, usage.jobs) for day, usage in pools.items()} == {_FIRST + 1: ({}, {})}
 
@@ -62,7 +63,7 @@ async def test_ended_runs_of_jobs_are_read_as_they_were_written_and_earlier_vers
     }
     await store.save("ended", UsageDay(day, 0, jobs=jobs))
     (found,) = (await store.load("ended", range(day, day + 1), _JOBS)).values()
-    assert found.jobs == jobs
+    assert (found.jobs, found.runs_as_of) == (jobs, None)
     monkeypatch.setattr(usage_days, "json_columns", _without_ends)
     await store.save("ended", replace(found, etag=found.etag))
     (found,) = (await store.load("ended", range(day, day + 1), _JOBS)).values()

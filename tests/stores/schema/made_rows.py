@@ -264,6 +264,7 @@ USAGE = UsageDay(
     job_labels={"job": {"team": "film"}},
     tags={"env": "prod"},
     outcomes_as_of=(_MS, _MS, _MS + 600_000),
+    runs_as_of=_MS + 700_000,
 )
 TASKS = [
     Task("Über", 3, 2, _MS, _MS, _MS, _MS, -1, ("UserError", "code"), 1, 2, 3, ("pool", "node")),
