@@ -27,6 +27,7 @@ from local.functions_host.in_process import InProcessApp
 ROOT = Path(__file__).resolve().parents[2]
 FEW_JOBS = 20
 MAX_OPERATIONS = 100  # of a transaction
+TOO_MANY = 429
 RESOURCE_ID = (
     "/subscriptions/00000000-0000-0000-0000-000000000007/resourceGroups/rg/providers/Microsoft.Batch/batchAccounts/demo"
 )
@@ -81,7 +82,10 @@ class World:
         return emulator.epoch, emulator.clock.now, sorted(writes), repr(emulator.settings), list(emulator.faults.all)
 
     async def poll(self) -> Answer:
-        return await self.post("accounts/demo/poll?wait=true", b'{"all": true}')
+        """Polls on demand, which a minute has a limit of: loops fire ticks."""
+        answer = await self.post("accounts/demo/poll?wait=true", b'{"all": true}')
+        assert answer.status != TOO_MANY, answer.body
+        return answer
 
     async def jobs(self) -> dict[str, Any]:
         found = await self.get("accounts/demo/jobs?maxpagesize=1000")

@@ -64,11 +64,11 @@ class EventQueries:
         *,
         after: Position | None,
         most: int,
-        most_rows: int = _MAX_LOOKED_AT,
+        most_rows: int | None = None,
     ) -> EventPage:
         """Returns up to `most` events that pass a filter, the latest first; a short page isn't always the last.
 
-        A page ends with the minute in which more than `most_rows` rows were looked at.
+        A page ends with the minute in which more than `most_rows` rows were looked at, 20,000 by default.
         Raises NotFoundError, StorageError.
         """
         account = self._registry.account(account_id)
@@ -82,7 +82,7 @@ class EventQueries:
             looked_at += len(some) + passed
             if len(shown) > most:
                 return EventPage(shown[:most], position_of(shown[most - 1]))
-            if looked_at > most_rows and minute > first:
+            if looked_at > (_MAX_LOOKED_AT if most_rows is None else most_rows) and minute > first:
                 return EventPage(shown, Position.before_minute(minute))
         return EventPage(shown, None)
 

@@ -19,7 +19,7 @@ _SPREADS = ("nodeSeconds", "dedicatedSeconds", "spotSeconds", "meanWaitSeconds")
 
 async def scaled(world: World, pool: str, day: int, formula: str = PENDING, *, minutes: int = 60) -> str:
     """Runs eight tasks of ten minutes in a pool that scales; returns the path of its what-if."""
-    await world.poll()
+    await world.app.fire("tick")
     world.advance(day * 86_400)
     await add_pool(world.batch, pool, nodes=0, size="standard_d4s_v5", slots=1)
     world.advance(90)
@@ -27,13 +27,13 @@ async def scaled(world: World, pool: str, day: int, formula: str = PENDING, *, m
         auto_scale_formula=formula, auto_scale_evaluation_interval=INTERVAL
     )
     await world.batch.enable_pool_auto_scale(pool, options)
-    await world.poll()
+    await world.app.fire("tick")
     world.advance(150)
     await add_job(world.batch, pool, pool=pool)
     await add_tasks(world.batch, 8, job=pool, command="sleep 600", prefix="frame")
     for _ in range(minutes // 2):
         world.advance(120)
-        await world.poll()
+        await world.app.fire("tick")
     return f"accounts/demo/pools/{pool}/whatif"
 
 
@@ -100,14 +100,14 @@ async def test_what_cannot_be_replayed_is_refused_with_a_sentence(world: World) 
 
 
 async def test_a_pool_without_a_formula_follows_its_recorded_targets(world: World) -> None:
-    await world.poll()
+    await world.app.fire("tick")
     world.advance(5 * 86_400)
     await add_pool(world.batch, "fixed", nodes=2, size="standard_d4s_v5", slots=1)
     await add_job(world.batch, "fixed", pool="fixed")
     await add_tasks(world.batch, 4, job="fixed", command="sleep 600", prefix="frame")
     for _ in range(20):
         world.advance(120)
-        await world.poll()
+        await world.app.fire("tick")
     answer = await asked(world, "accounts/demo/pools/fixed/whatif", PENDING)
     assert answer["ownFormula"] is None
     assert answer["asItWas"]["targets"][-1]["dedicated"] == 2
@@ -115,18 +115,18 @@ async def test_a_pool_without_a_formula_follows_its_recorded_targets(world: Worl
 
 
 async def test_runs_on_nodes_that_leave_by_recorded_targets_are_requeued_unless_it_is_recorded(world: World) -> None:
-    await world.poll()
+    await world.app.fire("tick")
     world.advance(8 * 86_400)
     await add_pool(world.batch, "shrunk", nodes=2, size="standard_d4s_v5", slots=1)
     await add_job(world.batch, "shrunk", pool="shrunk")
     await add_tasks(world.batch, 2, job="shrunk", command="sleep 1800", prefix="frame")
     for _ in range(5):
         world.advance(120)
-        await world.poll()
+        await world.app.fire("tick")
     await world.batch.begin_resize_pool("shrunk", models.BatchPoolResizeOptions(target_dedicated_nodes=1))
     for _ in range(45):
         world.advance(120)
-        await world.poll()
+        await world.app.fire("tick")
     answer = (await world.get("accounts/demo/pools/shrunk/whatif")).body
     was = answer["asItWas"]
     assert (was["lostRuns"], was["unfinishedTasks"]) == (1, 0)
@@ -144,7 +144,7 @@ async def test_a_pool_that_polls_saw_too_little_of_is_not_replayed(world: World)
     assert seen["assumptions"][0].startswith("A replay as it was differs by ")
     until = seen["to"]
     world.advance(3 * 3600)
-    await world.poll()
+    await world.app.fire("tick")
     answer = (await world.get(path)).body
     assert (answer["asItWas"], answer["asked"]) == (None, None)
     assert re.fullmatch(r"No poll saw the pool for [23]\.\d of these 4\.\d hours: take .* polled\.", answer["reason"])
@@ -160,7 +160,7 @@ async def test_another_formula_counts_from_the_begin_where_the_own_one_changed_m
     await world.batch.enable_pool_auto_scale("changed", later)
     for _ in range(30):
         world.advance(120)
-        await world.poll()
+        await world.app.fire("tick")
     answer = await asked(world, path, "$TargetDedicatedNodes = 5;")
     begin, end = (datetime.fromisoformat(answer[name]) for name in ("from", "to"))
     hour = timedelta(hours=1)
