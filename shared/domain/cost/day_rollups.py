@@ -248,7 +248,7 @@ def settled_hours(before: UsageDay, as_of: int) -> int:
 
 
 def settling(before: UsageDay, settled: int, tasks_as_of: int) -> Settling:
-    """Returns how the hours of a day are settled of which the first `settled` are from now on.
+    """Returns how the hours of a day are settled; the first `settled` ones are from now on.
 
     `tasks_as_of` is as of when cached tasks are known, in milliseconds since 1970.
     """

@@ -112,7 +112,7 @@ def ended_runs(days: Iterable[PricedDay], job_key: str, created: int) -> EndedRu
 
 
 def ended_as_of(days: Iterable[UsageDay]) -> int:
-    """Returns the time as of which the ended runs of jobs on some days are known, in milliseconds since 1970.
+    """Returns as of when the ended runs of jobs on some days are known, in milliseconds since 1970.
 
     The nodes of a pool may be known as of before. Where days don't say the time, it is that of the nodes.
     """

@@ -277,7 +277,7 @@ def test_events_of_an_earlier_job_with_the_same_id_count_as_time_and_not_as_ende
 
 
 def _tasks(settled: int, created: int, *runs: tuple[Run, Outcome]) -> DayTasks:
-    """Returns the tasks of a day so many hours of which were settled before, of a job created at a time."""
+    """Returns the tasks of a day, so many of its hours settled before, of a job created at a time."""
     hours = range(_DAY * HOURS + settled, (_DAY + 1) * HOURS)
     settles = Settling(hours.start, hours.start * HOUR)
     usage = TaskUsageByHour(hours, _START + DAY, lambda _: True, settles, created={"j": created // 1000})

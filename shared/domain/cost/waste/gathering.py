@@ -45,7 +45,7 @@ def waste_evidence(days: Sequence[PricedDay], pools: Mapping[str, Pool], today: 
 
 
 def evidence_of(window: Sequence[PricedDay], pools: Mapping[str, Pool], full: int, today: int) -> WasteEvidence | None:
-    """Returns the evidence of given days in order, of which so many are full; None without any.
+    """Returns the evidence of given days in order, so many of them full; None without any.
 
     `today` is in days since 1970.
     """

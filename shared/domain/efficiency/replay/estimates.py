@@ -49,7 +49,7 @@ class Spread(NamedTuple):
 class Estimate:
     """The end in milliseconds since the first task, and milliseconds of nodes, with their use in the replay between.
 
-    `unended` are the bounds of the scenario of which some or all replays didn't end: these are in no spread.
+    `unended` are the bounds of the scenario whose replays didn't all end: these are in no spread.
     It may be too narrow as well with few replays, and where interruptions as often as is possible don't end
     (`is_narrow`).
     """

@@ -1,4 +1,4 @@
-"""Estimates of replays with very many events, or of which some don't end."""
+"""Estimates where replays have very many events, or some of them don't end."""
 
 from time import process_time
 
