@@ -64,6 +64,21 @@ def failure_group(name: str, number: int, **changes: Any) -> dict[str, Any]:
         "otherNodes": 2,
         "tasks": [f"frame-{at:05}" for at in (12, 408, 977)],
         "advice": "The process was killed, most often because memory ran out: use nodes with more, or fewer slots.",
+        "kept": 0,
+        "outputs": [],
+    } | changes
+
+
+def output_group(name: str, title: str, number: int, *lines: str, **changes: Any) -> dict[str, Any]:
+    """Returns kept outputs that say the same; the first example is `frame-00`, the newest `frame-01`."""
+    return {
+        "id": name,
+        "title": title,
+        "count": number,
+        "lines": list(lines or (title,)),
+        "advice": None,
+        "first": {"taskId": "frame-00", "endTime": stamp(9_000)},
+        "newest": {"taskId": "frame-01" if number > 1 else "frame-00", "endTime": stamp(240 if number > 1 else 9_000)},
     } | changes
 
 

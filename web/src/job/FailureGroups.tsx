@@ -1,5 +1,6 @@
-// Failures by cause, the most frequent first. A cause filters the list of tasks below.
+// Failures by cause, the most frequent first, each with what kept outputs say. A cause filters the list of tasks below.
 
+import { Fragment } from "preact";
 import { pathOfJob } from "../api/paths.ts";
 import { usePolled } from "../api/usePolled.ts";
 import { formatTime } from "../format/dates.ts";
@@ -13,6 +14,7 @@ import { useInView } from "../ui/page/useInView.ts";
 import { Age } from "../ui/text/Age.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Id } from "../ui/text/Id.tsx";
+import { KeptOutputs } from "./KeptOutputs.tsx";
 import type { FailureGroup, Failures } from "./model.ts";
 import { RerunScripts } from "./RerunScripts.tsx";
 import { batchTerms, causeLabel } from "./tasks/cause.ts";
@@ -52,6 +54,8 @@ function emptyText({ failed, ungrouped }: Failures): string {
   return ungrouped ? `The causes of ${plural(ungrouped, "failure")} aren't known yet.` : "No task has failed.";
 }
 
+const COLUMNS = ["Cause", "Tasks", "First – last", "Nodes", "Examples"];
+
 function Groups({ failures, view, open }: FailuresProps & { failures: Failures }) {
   const groups = failures.groups.toSorted((one, other) => other.count - one.count);
   return (
@@ -59,7 +63,7 @@ function Groups({ failures, view, open }: FailuresProps & { failures: Failures }
       <table class="groups" role="table">
         <thead role="rowgroup">
           <tr role="row">
-            {["Cause", "Tasks", "First – last", "Nodes", "Examples"].map((title) => (
+            {COLUMNS.map((title) => (
               <ColumnHeader key={title} kind={title === "Tasks" ? "number" : ""}>
                 {title}
               </ColumnHeader>
@@ -68,7 +72,10 @@ function Groups({ failures, view, open }: FailuresProps & { failures: Failures }
         </thead>
         <tbody role="rowgroup">
           {groups.map((group) => (
-            <GroupRow key={group.id} group={group} max={groups[0]?.count ?? 1} view={view} open={open} />
+            <Fragment key={group.id}>
+              <GroupRow group={group} max={groups[0]?.count ?? 1} view={view} open={open} />
+              {group.kept > 0 && <OutputRow group={group} view={view} />}
+            </Fragment>
           ))}
         </tbody>
       </table>
@@ -117,6 +124,17 @@ function GroupRow({ group, max, view, open }: FailuresProps & { group: FailureGr
             <Id text={task} class="name" open={() => open(task)} />
           </div>
         ))}
+      </td>
+    </tr>
+  );
+}
+
+/** What the tasks of the cause above wrote last. */
+function OutputRow({ group, view }: { group: FailureGroup; view: JobView }) {
+  return (
+    <tr role="row" class="outputs" data-outputs-of={group.id} data-chosen={view.tasks.failureGroup === group.id}>
+      <td role="cell" colSpan={COLUMNS.length} aria-colspan={COLUMNS.length}>
+        <KeptOutputs group={group} view={view} />
       </td>
     </tr>
   );

@@ -10,6 +10,23 @@ export interface JobPoint {
   taskCounts: TaskCounts | null;
 }
 
+/** A failed task whose output was kept, and when it ended. */
+export interface OutputExample {
+  taskId: string;
+  endTime: string;
+}
+
+/** Kept outputs that say the same; `title` is their signature for people, `lines` are the first example's. */
+export interface OutputGroup {
+  id: string;
+  title: string;
+  count: number;
+  lines: string[];
+  advice: string | null;
+  first: OutputExample;
+  newest: OutputExample;
+}
+
 export interface FailureGroup {
   id: string;
   category: string | null;
@@ -23,6 +40,10 @@ export interface FailureGroup {
   otherNodes: number;
   tasks: string[];
   advice: string | null;
+  /** The number of its tasks whose outputs were kept. */
+  kept: number;
+  /** The most frequent first; the server lists ten at most. */
+  outputs: OutputGroup[];
 }
 
 export interface Failures {

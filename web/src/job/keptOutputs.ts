@@ -1,0 +1,36 @@
+// Which kept outputs of a cause are shown at once, and their texts.
+
+import { formatCount, plural } from "../format/numbers.ts";
+import type { FailureGroup, OutputExample, OutputGroup } from "./model.ts";
+
+const SHOWN = 3;
+
+interface ListedOutputs {
+  shown: OutputGroup[];
+  folded: OutputGroup[];
+  /** The number of kept outputs in no group that the server lists. */
+  unlisted: number;
+}
+
+export function listedOutputs({ kept, outputs }: FailureGroup): ListedOutputs {
+  const unlisted = kept - outputs.reduce((sum, { count }) => sum + count, 0);
+  return { shown: outputs.slice(0, SHOWN), folded: outputs.slice(SHOWN), unlisted: Math.max(0, unlisted) };
+}
+
+/** "5 kept, a sample of 312 failed tasks". Outputs stay kept when their tasks run again, so there may be more of them. */
+export function sampleText({ kept, count }: FailureGroup): string {
+  return kept < count ? `${formatCount(kept)} kept, a sample of ${plural(count, "failed task")}` : `${formatCount(kept)} kept`;
+}
+
+interface NamedExample extends OutputExample {
+  name: string;
+}
+
+/** The first and the newest example, or the only one. */
+export function examplesOf({ first, newest }: OutputGroup): NamedExample[] {
+  if (first.taskId === newest.taskId) return [{ name: "Example", ...newest }];
+  return [
+    { name: "First", ...first },
+    { name: "Newest", ...newest },
+  ];
+}

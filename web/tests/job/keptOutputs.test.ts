@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { examplesOf, listedOutputs, sampleText } from "../../src/job/keptOutputs.ts";
+import type { FailureGroup, OutputGroup } from "../../src/job/model.ts";
+
+function output(id: string, count: number, newest = "b"): OutputGroup {
+  const first = { taskId: "a", endTime: "2026-11-30T10:00:00Z" };
+  return { id, title: id, count, lines: [], advice: null, first, newest: { taskId: newest, endTime: "2026-11-30T11:00:00Z" } };
+}
+
+function group(count: number, kept: number, outputs: OutputGroup[] = []): FailureGroup {
+  const none = { category: null, code: null, exitCode: 1, firstTime: null, lastTime: null, advice: null };
+  return { id: "g", ...none, count, nodes: [], otherNodes: 0, tasks: [], kept, outputs };
+}
+
+test("the most frequent outputs are shown, others folded, and those in no listed group counted", () => {
+  const outputs = ["a", "b", "c", "d", "e"].map((id, index) => output(id, 9 - index));
+  const { shown, folded, unlisted } = listedOutputs(group(400, 40, outputs));
+  assert.deepEqual([shown.map(({ id }) => id), folded.map(({ id }) => id), unlisted], [["a", "b", "c"], ["d", "e"], 5]);
+  assert.equal(listedOutputs(group(9, 9, [output("a", 9)])).unlisted, 0);
+});
+
+test("kept outputs are a sample where more tasks failed", () => {
+  assert.equal(sampleText(group(1312, 5)), "5 kept, a sample of 1,312 failed tasks");
+  assert.equal(sampleText(group(5, 5)), "5 kept");
+  assert.equal(sampleText(group(2, 5)), "5 kept");
+});
+
+test("one example has one name, several are the first and the newest", () => {
+  assert.deepEqual(
+    examplesOf(output("x", 2)).map(({ name, taskId }) => [name, taskId]),
+    [
+      ["First", "a"],
+      ["Newest", "b"],
+    ],
+  );
+  assert.deepEqual(
+    examplesOf(output("x", 1, "a")).map(({ name, endTime }) => [name, endTime]),
+    [["Example", "2026-11-30T11:00:00Z"]],
+  );
+});
