@@ -3,12 +3,14 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import datetime
 from typing import Any, override
 
 import pytest
 import pytest_asyncio
 from azure.batch.models import BatchTaskCreateOptions
 
+from local.batch_emulator.core.stamps import stamp
 from shared.clock import SteppedClock
 from shared.domain.jobs.jobs import Job
 from shared.domain.outputs.kept_outputs import OutputMark
@@ -21,7 +23,6 @@ from shared.settings import read_settings
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.jobs.outputs import OutputStore
 from shared.stores.stores import Stores
-from shared.stores.tables.stepped_time import SteppedTime
 from shared.stores.tables.tables import Tables
 from tests.emulator.support.staging import add_job, add_pool
 from tests.functions.conftest import World
@@ -60,7 +61,7 @@ async def host(world: World) -> AsyncIterator[tuple[Host, Callable[[], Awaitable
         prefix=settings.table_prefix,
     )
     stores, source = Stores(tables), BatchAccount.connect(account, key=settings.keys["demo"], credential=None)
-    clock = SteppedClock(SteppedTime(settings.clock_url or "").fetch)
+    clock = SteppedClock(lambda: _now(world))
     registry = Registry({account.id: account}, stores.monitoring, clock, settings.poll_interval)
     walk = LeafReader(Queries(registry, stores), stores.cache)
     limits = OutputLimits(settings.output_days, settings.output_bytes_a_day, settings.output_tasks_a_minute)
@@ -82,6 +83,11 @@ async def host(world: World) -> AsyncIterator[tuple[Host, Callable[[], Awaitable
     yield started, polled
     await source.close()
     await tables.close()
+
+
+async def _now(world: World) -> datetime:
+    """Returns the emulator's time, without a connection that nobody could close."""
+    return datetime.fromisoformat(stamp(world.emulator.clock.now))
 
 
 def _reads(world: World) -> int:
