@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 from tests.e2e.canned.canned_agent import agent_offer, counts, selected
 from tests.e2e.canned.canned_efficiency import account_efficiency
-from tests.e2e.canned.canned_files import folder_answer, send_part
+from tests.e2e.canned.canned_files import files_of_node, folder_answer, send_part
 from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
 from tests.e2e.canned.canned_queue import queue
 from tests.e2e.canned.canned_startup import start_up
@@ -34,9 +34,9 @@ class Canned:
     """The API's answers: `accounts`, `jobs` by account id; `failure` (status, sentence) for every jobs list.
 
     For one job: `parts` by name (history, failures, timeline), its cached `tasks`, its `live` tasks by id; `broken` has
-    (status, sentence) by part, where "job" is the job's own answer, "task" a live task and "files" its files. `asked`
-    lists the requested paths with their queries. `files` are the same for every task, `kept` are kept
-    outputs by task.
+    (status, sentence) by part, where "job" is the job's own answer, "task" a live task and "files" all files. `asked`
+    lists the requested paths with their queries. `files` are the same for every task, `node_files` for every node,
+    `kept` are kept outputs by task.
 
     For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history`,
     `pool_telemetry`, `node_values` (of any metric), `queue`, `start_up` and `autoscale_runs`; broken parts are
@@ -56,6 +56,7 @@ class Canned:
     tasks: list[dict[str, Any]] = field(default_factory=list)
     live: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    node_files: dict[str, bytes] = field(default_factory=files_of_node)
     kept: dict[str, dict[str, Any]] = field(default_factory=dict)
     pools: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     nodes: list[dict[str, Any]] = field(default_factory=list)
@@ -217,13 +218,12 @@ def _of_account(entry: dict[str, Any], account: str | None = None) -> dict[str, 
     return entry | {"pools": pools, "unknownPools": unknown}
 
 
-def pools_answer(
-    canned: Canned, path: str, names: list[str], query: dict[str, list[str]]
-) -> tuple[int, dict[str, Any]]:
+def pools_answer(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, Any]:
     """Answers a request for pools by [account, pool, part, node, part of the node]; trailing names may be missing."""
     account, pool, part, node, measured = [*names, "", "", "", ""][:5]
     if measured:
-        return _telemetry(canned, query)
+        is_file = measured == "files"
+        return _files(canned, canned.node_files, "/".join(names[5:]), query) if is_file else _telemetry(canned, query)
     if part in {"telemetry", "agent"}:
         return (_agent if part == "agent" else _pool_telemetry)(canned, path, query, of_nodes=bool(node))
     if broken := canned.broken.get("node" if node else part or ("pool" if pool else "pools")):
@@ -346,7 +346,7 @@ def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str
     """Answers a request for one job by [account, job, part, task]; trailing names may be missing."""
     account, job, part, task, measured = [*names, "", "", ""][:5]
     if measured == "files":
-        return _files(canned, "/".join(names[5:]), query)
+        return _files(canned, canned.files, "/".join(names[5:]), query)
     if measured == "output":
         kept = canned.kept.get(task)
         return (200, kept) if kept else refusal(404, f"There is no task '{task}'.")
@@ -363,14 +363,14 @@ def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str
     return (200, found) if found else refusal(404, f"There is no {task or part or job} here.")
 
 
-def _files(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int, Any]:
+def _files(canned: Canned, files: dict[str, bytes], path: str, query: dict[str, list[str]]) -> tuple[int, Any]:
     """Returns a folder or, with a path, the content of a file."""
     if broken := canned.broken.get("files"):
         return refusal(*broken)
     if not path:
-        return 200, folder_answer(canned.files, query.get("folder", [""])[0])
-    found = canned.files.get(path)
-    return (200, found) if found is not None else refusal(404, f"There is no '{path}' among the files of the task.")
+        return 200, folder_answer(files, query.get("folder", [""])[0])
+    found = files.get(path)
+    return (200, found) if found is not None else refusal(404, f"There is no '{path}' among the files.")
 
 
 def _tasks(canned: Canned, path: str, query: dict[str, str]) -> dict[str, Any]:

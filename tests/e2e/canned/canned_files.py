@@ -17,6 +17,16 @@ def files_of_task() -> dict[str, bytes]:
     }
 
 
+def files_of_node() -> dict[str, bytes]:
+    """Returns files by path: those of a start task that failed, and of a task's run."""
+    return {
+        "startup/stderr.txt": b"fetching\ncurl: (6) Could not resolve host: scenes.example.org\n",
+        "startup/stdout.txt": b"installing\n",
+        "startup/wd/install.log": b"step 1\n",
+        "workitems/render/job-1/frame-00012/stdout.txt": b"frame 12\n",
+    }
+
+
 def folder_answer(files: dict[str, bytes], folder: str) -> dict[str, Any]:
     """Returns what is in a folder, folders first."""
     prefix, found = f"{folder}/" if folder else "", dict[str, dict[str, Any]]()

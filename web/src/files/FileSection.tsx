@@ -22,18 +22,22 @@ interface FileSectionProps {
   files: string;
   place: FilePlace;
   setPlace: (place: FilePlace) => void;
+  /** True inside an unfolded part of the page, whose summary is its heading; then it is read at once, also out of view. */
+  inFold?: boolean;
 }
 
-export function FileSection({ files, place, setPlace }: FileSectionProps) {
+const TITLE = "Files on the node";
+
+export function FileSection({ files, place, setPlace, inFold = false }: FileSectionProps) {
   const { ref, element, inView } = useInView();
-  const { value, error, retry } = useRead<Folder>(pathOfFolder(files, place.folder), fetchFolder, inView);
+  const { value, error, retry } = useRead<Folder>(pathOfFolder(files, place.folder), fetchFolder, inView || inFold);
   useEffect(() => {
     if (place.file) element?.scrollIntoView({ block: "start" });
-  }, [place.file]);
+  }, [place, element]);
   return (
-    <section ref={ref} class="files" aria-labelledby="title-files" data-section="files">
+    <section ref={ref} class="files" aria-label={TITLE} data-section="files">
       <header>
-        <h4 id="title-files">Files on the node</h4>
+        {!inFold && <h4>{TITLE}</h4>}
         {value && (
           <button type="button" class="csv" onClick={retry}>
             Refresh<span class="unseen"> the list of files</span>

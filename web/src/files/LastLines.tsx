@@ -1,4 +1,5 @@
 // The last lines of a task's stderr.txt and stdout.txt, read from its node when the panel opens, or as they were kept.
+// Also those of a start task, of which nothing is kept.
 
 import { ApiClient } from "../api/client.ts";
 import { type Read, useRead } from "../api/useRead.ts";
@@ -7,7 +8,7 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { fetchPart } from "./fetchPart.ts";
 import { type KeptOutput, keptPart, STREAMS, type StreamFile } from "./keptOutput.ts";
 import { LogText } from "./LogText.tsx";
-import { pathOfFile } from "./model.ts";
+import { pathIn, pathOfFile } from "./model.ts";
 import { type FilePart, lastLines } from "./shownFile.ts";
 import { Unreadable } from "./Unreadable.tsx";
 
@@ -15,19 +16,23 @@ const TAIL = 8 * 1024;
 const LINES = 12;
 
 interface LastLinesProps {
-  /** The API's path of the task's files. */
+  /** The API's path of the files of the task or node. */
   files: string;
-  /** The API's path of what was kept of the task's output. */
-  output: string;
-  /** Opens a file as a whole. */
+  /** The folder of the two files, "" for the top. */
+  folder?: string;
+  /** The API's path of what was kept of the task's output, "" if nothing ever is. */
+  output?: string;
+  /** Opens a file as a whole, by its path. */
   open: (file: string) => void;
 }
 
-export function LastLines({ files, output, open }: LastLinesProps) {
-  const pathOf = (name: StreamFile) => `${pathOfFile(files, name)}?tail=${TAIL}`;
+export function LastLines({ files, folder = "", output = "", open }: LastLinesProps) {
+  const pathOf = (name: StreamFile) => `${pathOfFile(files, pathIn(folder, name))}?tail=${TAIL}`;
+  const openIn = (name: StreamFile) => open(pathIn(folder, name));
   const stderr = useRead<FilePart>(pathOf("stderr.txt"), fetchPart);
   const stdout = useRead<FilePart>(pathOf("stdout.txt"), fetchPart);
-  const kept = useRead<KeptOutput>(output, fetchKept, stderr.error !== null || stdout.error !== null).value;
+  const isUnread = stderr.error !== null || stdout.error !== null;
+  const kept = useRead<KeptOutput>(output, fetchKept, output !== "" && isUnread).value;
   const retry = () => {
     stderr.retry();
     stdout.retry();
@@ -42,8 +47,8 @@ export function LastLines({ files, output, open }: LastLinesProps) {
         </>
       ) : (
         <>
-          <Output name="stderr.txt" read={stderr} kept={kept} retry={stderr.retry} open={open} />
-          <Output name="stdout.txt" read={stdout} kept={kept} retry={stdout.retry} open={open} />
+          <Output name="stderr.txt" read={stderr} kept={kept} retry={stderr.retry} open={openIn} />
+          <Output name="stdout.txt" read={stdout} kept={kept} retry={stdout.retry} open={openIn} />
         </>
       )}
     </section>
@@ -59,7 +64,7 @@ interface OutputProps {
   read: Read<FilePart>;
   kept: KeptOutput | null;
   retry: () => void;
-  open: (file: string) => void;
+  open: (name: StreamFile) => void;
 }
 
 function Output({ name, read: { value, error }, kept, retry, open }: OutputProps) {

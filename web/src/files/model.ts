@@ -21,6 +21,11 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
+/** "wd/results" for "results" in "wd". */
+export function pathIn(folder: string, name: string): string {
+  return folder ? `${folder}/${name}` : name;
+}
+
 /** The folders around a path, the outermost first: "wd" and "wd/results" of "wd/results/a.txt". */
 export function foldersAround(path: string): string[] {
   const parts = path.split("/").slice(0, -1);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { foldersAround, nameOf, pathOfFile, pathOfFolder } from "../../src/files/model.ts";
+import { foldersAround, nameOf, pathIn, pathOfFile, pathOfFolder } from "../../src/files/model.ts";
 import { appended, type FilePart, lastLines, linesOf, MAX_SHOWN, partOf, prepended } from "../../src/files/shownFile.ts";
 
 const ESCAPE = String.fromCharCode(27);
@@ -25,6 +25,7 @@ test("the folders around a path are named, the outermost first", () => {
   assert.deepEqual(foldersAround("wd/results/a.txt"), ["wd", "wd/results"]);
   assert.deepEqual(foldersAround("stderr.txt"), []);
   assert.equal(nameOf("wd/results/a.txt"), "a.txt");
+  assert.deepEqual([pathIn("wd", "a.txt"), pathIn("", "a.txt")], ["wd/a.txt", "a.txt"]);
 });
 
 test("the headers of an answer say where its part is in the file", () => {

@@ -1,6 +1,7 @@
-// The panel of a node, as of its last poll: state and cause, start task, errors, telemetry, tasks, history.
+// The panel of a node, as of its last poll: state and cause, start task, errors, telemetry, tasks, history,
+// events, files.
 
-import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { pathOfPool } from "../../api/paths.ts";
 import { usePolled } from "../../api/usePolled.ts";
 import { LatestEvents } from "../../events/LatestEvents.tsx";
@@ -8,7 +9,7 @@ import { formatExactTime } from "../../format/dates.ts";
 import { formatCount, plural } from "../../format/numbers.ts";
 import { capitalized, visible } from "../../format/text.ts";
 import { InterruptionSummary } from "../../nodes/InterruptionSummary.tsx";
-import type { Node, StartTaskInfo } from "../../nodes/model.ts";
+import type { Node } from "../../nodes/model.ts";
 import { GroupSwatch } from "../../nodes/NodeBar.tsx";
 import { stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
 import type { PoolView } from "../../routing/poolView.ts";
@@ -20,9 +21,12 @@ import { Age, TimeInState } from "../../ui/text/Age.tsx";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { FieldText } from "../../ui/text/Fields.tsx";
 import { Id, TextWithIds } from "../../ui/text/Id.tsx";
+import { Field } from "./Field.tsx";
+import { FOLDED, NodeFiles } from "./NodeFiles.tsx";
 import { NodeHistory } from "./NodeHistory.tsx";
 import { NodeVerdict } from "./NodeVerdict.tsx";
 import { RecentTasks } from "./RecentTasks.tsx";
+import { StartTaskRun } from "./StartTaskRun.tsx";
 
 const INTERVAL_MS = 5_000;
 
@@ -61,6 +65,8 @@ function asOf({ asOf: at }: Node): string {
 }
 
 function Contents({ node, view }: { node: Node; view: PoolView }) {
+  const [shown, setShown] = useState(FOLDED);
+  const files = pathOfPool(view, "nodes", view.node, "files");
   return (
     <>
       <NodeVerdict level={node.level} />
@@ -115,21 +121,19 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
         </Field>
       </dl>
       <NodeErrors errors={node.errors} />
-      <StartTaskRun run={node.startTaskInfo} />
+      {node.startTaskInfo && (
+        <StartTaskRun
+          run={node.startTaskInfo}
+          files={files}
+          open={(folder, file) => setShown({ folder, file, isUnfolded: true })}
+        />
+      )}
       <NodeTelemetry view={view} node={node} />
       <RecentTasks node={node} />
       <NodeHistory node={node} />
       <LatestEvents account={node.account} subject={{ pool: node.pool, node: node.id }} framed={false} />
+      <NodeFiles files={files} shown={shown} setShown={setShown} />
     </>
-  );
-}
-
-function Field({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div data-field={name}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 
@@ -148,40 +152,6 @@ function NodeErrors({ errors }: Pick<Node, "errors">) {
           </li>
         ))}
       </ul>
-    </>
-  );
-}
-
-function StartTaskRun({ run }: { run: StartTaskInfo | null }) {
-  if (!run) return null;
-  return (
-    <>
-      <h4>Start task</h4>
-      <dl class="fields-of" data-testid="start-task">
-        <Field name="State">
-          <ExternalText text={run.state} />
-          {run.result && (
-            <>
-              , <ExternalText text={run.result} />
-            </>
-          )}
-        </Field>
-        {run.exitCode !== null && <Field name="Exit code">{run.exitCode}</Field>}
-        {run.retryCount > 0 && <Field name="Retries">{run.retryCount}</Field>}
-        <Field name="Started">
-          <Age at={run.startTime} none="at an unknown time" />
-        </Field>
-        {run.endTime && (
-          <Field name="Ended">
-            <Age at={run.endTime} />
-          </Field>
-        )}
-        {(run.failureCode || run.failureMessage) && (
-          <Field name="Failure">
-            <FieldText text={[run.failureCode, run.failureMessage].filter(Boolean).join(": ")} />
-          </Field>
-        )}
-      </dl>
     </>
   );
 }
