@@ -1,12 +1,20 @@
 """Scores the comparison on made-up jobs: is a planted cause the first, and is any claimed where there is none?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tests.domain.contrasts.held_out_jobs import HELD_OUT
+from tests.domain.contrasts.held_out_nothing import HELD_OUT_NOTHING
 from tests.domain.contrasts.planted_jobs import NOTHING, PLANTS, Plant, made_job
 from tests.domain.contrasts.unseen_jobs import UNSEEN, UNSEEN_NOTHING
 
 JOBS = 40
+SETS: Mapping[str, tuple[Sequence[Plant], Sequence[Plant]]] = {
+    "seen": (PLANTS, NOTHING),
+    "unseen": (UNSEEN, UNSEEN_NOTHING),
+    "held out": (HELD_OUT, HELD_OUT_NOTHING),
+}
+"""Kinds of jobs with and without a cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +35,12 @@ class Score:
         )
 
 
-def score(seed: int, *, unseen: bool = False, most: int | None = None) -> Score:
-    """Returns the score of 40 jobs with and 40 without a cause, of the kinds in turn, with at most `most` tasks."""
-    plants, nothing = (UNSEEN, UNSEEN_NOTHING) if unseen else (PLANTS, NOTHING)
+def score(seed: int, name: str = "seen", *, most: int | None = None) -> Score:
+    """Returns the score of 40 jobs with and 40 without a cause, of a set's kinds in turn, with at most `most` tasks."""
+    plants, nothing = SETS[name]
     missed = [name for name in (_missed(plants[at % len(plants)], seed, at, most) for at in range(JOBS)) if name]
     claimed = [name for name in (_claimed(nothing[at % len(nothing)], seed, at, most) for at in range(JOBS)) if name]
-    return Score("unseen" if unseen else "seen", seed, JOBS - len(missed), len(claimed), [*missed, *claimed])
+    return Score(name, seed, JOBS - len(missed), len(claimed), [*missed, *claimed])
 
 
 def _missed(plant: Plant, seed: int, number: int, most: int | None) -> str:
@@ -48,5 +56,5 @@ def _claimed(plant: Plant, seed: int, number: int, most: int | None) -> str:
 
 if __name__ == "__main__":
     for seed in range(20):
-        for unseen in (False, True):
-            print(score(seed, unseen=unseen, most=1_000).line, flush=True)
+        for name in SETS:
+            print(score(seed, name, most=1_000).line, flush=True)
