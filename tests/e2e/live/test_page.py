@@ -4,6 +4,7 @@ import json
 import re
 import time
 import urllib.request
+from collections.abc import Callable
 from typing import Any
 
 from azure.batch import BatchClient, models
@@ -82,6 +83,37 @@ def test_costs_are_shown_by_every_grouping(stack: RunningStack, page: Page) -> N
         expect(page.locator("main .contents").first).to_have_attribute("aria-busy", "false")
         expect(page.get_by_test_id("cost-problem")).to_have_count(0)
         expect(page.get_by_test_id("cost-groups").locator("tbody tr").first).to_be_visible()
+
+
+def awaited[T](seen: Callable[[], T | None], seconds: float, what: str) -> T:
+    """Returns what is seen at last."""
+    deadline = time.monotonic() + seconds
+    while (found := seen()) is None:
+        assert time.monotonic() < deadline, f"{what} wasn't seen within {seconds:g} s"
+        time.sleep(1)
+    return found
+
+
+def test_a_nodes_panel_shows_the_last_lines_of_its_failed_start_task_and_its_files(
+    stack: RunningStack, page: Page
+) -> None:
+    nodes = f"{stack.api}/accounts/{stack.account.name}/pools/cfd-hb120/nodes"
+
+    def failed() -> str | None:
+        found = page.request.get(nodes).json().get("value", [])  # an error while the pool isn't known
+        return next((node["id"] for node in found if node["state"] == "starttaskfailed"), None)
+
+    name = awaited(failed, 60, "a start task that failed")
+    written = page.request.get(f"{nodes}/{name}/files/startup/stderr.txt").text().splitlines()
+    assert "".join(written)
+    page.goto(f"{stack.dashboard}?account={stack.account.name}&pool=cfd-hb120&node={name}")
+    panel = page.get_by_role("dialog")
+    last = panel.get_by_label("Last lines of stderr.txt", exact=True)
+    expect(last).to_have_text("\n".join(written[-12:]), timeout=SOON)
+    panel.locator(".node-files summary").click()
+    panel.get_by_role("button", name="startup/").click(timeout=SOON)
+    panel.get_by_role("button", name="stderr.txt", exact=True).click(timeout=SOON)
+    expect(panel.get_by_test_id("open-file").locator(".log")).to_have_text("\n".join(written), timeout=SOON)
 
 
 def test_the_page_of_the_api_fits_a_narrow_screen(stack: RunningStack, page: Page) -> None:
