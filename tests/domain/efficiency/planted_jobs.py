@@ -28,8 +28,9 @@ from shared.domain.efficiency.job_context import (
 from shared.domain.efficiency.offers import GIB, node_offer
 from shared.domain.pools.vm_sizes import vcpus_of
 from tests.domain.efficiency.measured_jobs import HOUR, evidence, run
+from tests.profiles import share_of
 
-SEEDS = range(10)
+SEEDS = share_of(range(10), 3)
 _GENERAL = ("standard_d8s_v5", "standard_d16ds_v5", "standard_d8ads_v5", "standard_d4s_v3", "standard_f8s_v2")
 _LARGE = ("standard_e8s_v5", "standard_e16ds_v5", "standard_e4s_v5")
 _GPU = ("standard_nc8as_t4_v3", "standard_nc48ads_a100_v4", "standard_nc40ads_h100_v5")

@@ -1,5 +1,6 @@
 """Estimates where replays have very many events, or some of them don't end."""
 
+from collections.abc import Sequence
 from time import process_time
 
 import pytest
@@ -8,6 +9,7 @@ from shared.domain.efficiency.replay.estimates import estimate_of
 from shared.domain.efficiency.replay.plans import Scenario
 from shared.domain.efficiency.replay.workloads import InterruptionRate, ReplayTask, Workload
 from shared.services.efficiency.replay_notes import replay_notes
+from tests.profiles import share_of
 
 HOUR = 3_600_000
 _SECONDS = 1.0  # of CPU, on a busy machine; an answer has two estimates
@@ -17,8 +19,13 @@ def work(tasks: int, hours: int, nodes: int) -> Workload:
     return Workload([ReplayTask(0, hours * HOUR)] * tasks, tasks, nodes, hours * HOUR, [0] * nodes, (1000,))
 
 
-@pytest.mark.parametrize("bounds", [(), (1.0,), (0.1, 1.0)])
-@pytest.mark.parametrize(("nodes", "slots", "most"), [(5000, 1, 1), (1000, 4, 5)])
+_SIZES = ((5000, 1, 1), (1000, 4, 5))
+_BOUNDS: Sequence[tuple[float, ...]] = ((), (1.0,), (0.1, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "slots", "most", "bounds"), share_of([(*size, bounds) for size in _SIZES for bounds in _BOUNDS], 5)
+)
 def test_interruptions_of_many_nodes_take_fewer_replays_and_no_more_cpu(
     nodes: int, slots: int, most: int, bounds: tuple[float, ...]
 ) -> None:
