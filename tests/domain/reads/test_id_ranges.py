@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from shared.domain.reads.id_ranges import IdRange, split_points
+from tests.profiles import NIGHTLY
 
 PAGE = 1000
 CHANCE = random.Random(1)  # noqa: S311 - of ids
@@ -98,7 +99,7 @@ def test_an_unsorted_list_is_not_divided(names: list[str], chance: random.Random
     assert split_points(names, expected) == []
 
 
-@pytest.mark.parametrize("total", [20_000, 200_000])
+@pytest.mark.parametrize("total", [20_000, 200_000 if NIGHTLY else 64_000])
 @pytest.mark.parametrize(
     "named",
     [
