@@ -131,7 +131,7 @@ def test_parts_of_a_split_leaf_are_packed_like_new_leaves(many: list[Task], limi
 
 def test_a_leaf_whose_words_are_long_is_split_by_its_bytes() -> None:
     dice = random.Random(5)  # noqa: S311
-    codes = ["".join(dice.choices(string.ascii_letters, k=1000)) for _ in range(2000)]
+    codes = ["".join(dice.choices(string.ascii_letters, k=1000)) for _ in range(1200)]
     rows = [Task(f"task-{at:06}", 3, 2, failure=("userError", code)) for at, code in enumerate(codes)]
     parts = Leaf(rows).split()
     assert [task for part in parts for task in part] == rows
