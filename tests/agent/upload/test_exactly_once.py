@@ -13,7 +13,7 @@ from agent.upload.blob_series import MAX_ENDED
 from agent.upload.spool import Limits
 from tests.agent.upload.append_service import FAULTS, AppendService, served
 from tests.agent.upload.rig import Agent, DiedError, DyingDisk, SteppedClock, lines_of, texts
-from tests.profiles import deep_examples
+from tests.profiles import deep_examples, share_of
 
 ACTIONS = some.sampled_from(
     ["put", "put", "step", "step", "step", "crash", "lose position", "read-only", "writable"]
@@ -112,10 +112,10 @@ REQUESTS = 6  # of the story below, without faults
 ENDS = (*((end, 0) for end in ("none", "crash", "lose position")), *(("die", step) for step in (1, 2, 4)))
 
 
-@pytest.mark.parametrize("end", ENDS, ids=str)
-@pytest.mark.parametrize(
-    "fault", ["reset before", "reset after", "fail after", "late", "cut off", "refuse 412", "foreign"]
-)
+_MISHAPS = ("reset before", "reset after", "fail after", "late", "cut off", "refuse 412", "foreign")
+
+
+@pytest.mark.parametrize(("end", "fault"), share_of([(end, fault) for end in ENDS for fault in _MISHAPS], 2), ids=str)
 def test_no_fault_at_any_request_doubles_or_loses_a_unit(fault: str, end: tuple[str, int], tmp_path: Path) -> None:
     """The agent then goes on, ends at once, loses its note of the position, or dies at one of its next writes."""
     what, step = end
