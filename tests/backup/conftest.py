@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,13 +11,22 @@ from azure.data.tables import UpdateMode
 from azure.data.tables.aio import TableClient
 
 from local.azurite import StorageAddresses
+from local.backup import backup as backups
+from local.backup import restore as restores
 from local.backup.backup import Backup
 from local.backup.manifest import Manifest
-from local.backup.plan import PLANS
+from local.backup.plan import PLANS, TablePlan
 from local.backup.restore import Restore
 from local.backup.storage import StorageAccount
 
 type Rows = dict[str, list[dict[str, Any]]]
+
+FEW = tuple(
+    plan
+    for plan in PLANS
+    if plan.name in {"accounts", "jobs", "tasks", "operations", "telemetry", "events", "nodeindex", "rejects"}
+)
+"""Tables of each way and each change, those that they refer to, and that of a restore's progress."""
 
 
 @dataclass(slots=True)
@@ -25,9 +35,10 @@ class Store:
 
     account: StorageAccount
     prefix: str
+    plans: Sequence[TablePlan] = FEW
 
     async def create(self) -> None:
-        for plan in PLANS:
+        for plan in self.plans:
             await self.account.tables().create_table_if_not_exists(self.prefix + plan.name)
 
     def table(self, name: str) -> TableClient:
@@ -53,14 +64,15 @@ class Store:
         ]
 
     async def all_rows(self) -> Rows:
-        return {plan.name: await self.rows(plan.name) for plan in PLANS}
+        return {plan.name: await self.rows(plan.name) for plan in self.plans}
 
 
 @dataclass(slots=True)
 class Bench:
-    """Stores and one container for backups, on real Azurite."""
+    """Stores with some tables, and one container for backups, on real Azurite."""
 
     connection_string: str
+    plans: Sequence[TablePlan] = FEW
     accounts: list[StorageAccount] = field(default_factory=list)
     container: str = field(default_factory=lambda: f"backups-{secrets.token_hex(6)}")
 
@@ -74,7 +86,7 @@ class Bench:
         return store
 
     def target(self) -> Store:
-        return Store(self.account(), f"t{secrets.token_hex(6)}")
+        return Store(self.account(), f"t{secrets.token_hex(6)}", self.plans)
 
     def backup(self, store: Store, name: str = "b", *, resume: bool = False) -> Backup:
         container = self.account().blobs().get_container_client(self.container)
@@ -86,14 +98,38 @@ class Bench:
 
     async def copied(self, store: Store, name: str = "b") -> tuple[Manifest, Store]:
         """Backs up a store; returns the manifest and a new store restored from the backup."""
-        manifest, target = await self.backup(store, name).run(), self.target()
+        return await self.backup(store, name).run(), await self.restored(name)
+
+    async def restored(self, name: str = "b") -> Store:
+        """Returns a new store restored from a backup."""
+        target = self.target()
         await self.restore(target, name).run()
-        return manifest, target
+        return target
 
 
 @pytest.fixture
-async def bench(azurite: StorageAddresses) -> AsyncIterator[Bench]:
-    opened = Bench(azurite.connection_string)
+def few_tables(monkeypatch: pytest.MonkeyPatch) -> Sequence[TablePlan]:
+    """Limits backups and restores to a few tables, as each table costs many requests; returns their plans."""
+    for module in (backups, restores):
+        monkeypatch.setattr(module, "PLANS", FEW)
+    return FEW
+
+
+@pytest.fixture
+async def bench(azurite: StorageAddresses, few_tables: Sequence[TablePlan]) -> AsyncIterator[Bench]:
+    async with _opened(azurite, few_tables) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def bench_of_all_tables(azurite: StorageAddresses) -> AsyncIterator[Bench]:
+    async with _opened(azurite, PLANS) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def _opened(azurite: StorageAddresses, plans: Sequence[TablePlan]) -> AsyncIterator[Bench]:
+    opened = Bench(azurite.connection_string, plans)
     yield opened
     for account in opened.accounts:
         await account.__aexit__(None, None, None)

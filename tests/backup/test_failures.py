@@ -67,6 +67,7 @@ class OldPrecondition(CountingTransport):
         return await super().send(request, **options)
 
 
+@pytest.mark.usefixtures("few_tables")
 def test_a_refused_write_is_one_sentence_that_says_how_to_resume(
     azurite: StorageAddresses, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

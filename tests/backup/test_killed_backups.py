@@ -9,12 +9,11 @@ import pytest
 from local.backup import backup as backups
 from local.backup import packing
 from local.backup.manifest import ManifestBlob
-from local.backup.plan import PLANS
 from local.backup.restore import check
 from local.backup.storage import CountingTransport, StorageAccount
 from local.backup.writing import MARK
 from local.dev.system.console import Failure
-from tests.backup.conftest import Bench
+from tests.backup.conftest import FEW, Bench
 from tests.backup.filled_tables import filled
 
 
@@ -39,12 +38,12 @@ class Killer(CountingTransport):
         return answer
 
 
-def killers() -> Iterator[Killer]:
-    """Yields killers at later and later requests, alternately before and after the request."""
+def killers(every: int) -> Iterator[Killer]:
+    """Yields killers each some requests later than the one before, alternately before and after the request."""
     at, after = 1, False
     while True:
         yield Killer(at, after=after)
-        at, after = at + 5, not after
+        at, after = at + every, not after
 
 
 async def ended(run: Any) -> bool:
@@ -65,7 +64,7 @@ async def test_a_backup_that_is_killed_again_and_again_comes_to_its_end(
     store, target = await bench.store(), bench.target()
     await filled(store)
     kills = 0
-    for killer in killers():
+    for killer in killers(every=3):
         backup = bench.backup(store)
         blobs = StorageAccount(bench.connection_string, killer)
         bench.accounts.append(blobs)
@@ -86,12 +85,12 @@ async def test_a_backup_that_is_killed_again_and_again_comes_to_its_end(
 async def test_a_restore_that_is_killed_again_and_again_comes_to_its_end(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "SEGMENT_BYTES", 1500)
+    monkeypatch.setattr(packing, "SEGMENT_BYTES", 3000)
     store, target = await bench.store(), bench.target()
     await filled(store)
     await bench.backup(store).run()
     kills = 0
-    for killer in killers():
+    for killer in killers(every=5):
         restore = bench.restore(target)
         account = StorageAccount(bench.connection_string, killer)
         bench.accounts.append(account)
@@ -103,7 +102,7 @@ async def test_a_restore_that_is_killed_again_and_again_comes_to_its_end(
     assert await target.all_rows() == await store.all_rows()
 
 
-@pytest.mark.parametrize("before_the_end", [1, 2, len(PLANS)])
+@pytest.mark.parametrize("before_the_end", [1, 2, len(FEW)])
 async def test_a_restore_that_is_killed_while_it_compares_goes_on(bench: Bench, before_the_end: int) -> None:
     store, first, second = await bench.store(), bench.target(), bench.target()
     await filled(store)

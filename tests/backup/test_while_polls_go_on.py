@@ -63,8 +63,9 @@ async def test_leaves_of_one_generation_are_as_of_one_moment(bench: Bench) -> No
     for attempt in range(3):
         async with writing(lambda number: poll(store, number)) as polls:
             before = polls()
-            manifest, target = await bench.copied(store, f"b{attempt}")
+            manifest = await bench.backup(store, f"b{attempt}").run()
             assert polls() > before
+        target = await bench.restored(f"b{attempt}")
         rows = {row["RowKey"]: row["value"] for row in await target.rows("tasks")}
         assert rows["s0000"] == rows[f"s{LEAVES - 1:04}"] > 0
         assert rows["!"] in (rows["s0000"], rows["s0000"] - 1)
@@ -74,7 +75,8 @@ async def test_leaves_of_one_generation_are_as_of_one_moment(bench: Bench) -> No
 async def test_a_job_is_never_ahead_of_its_leaves_and_is_marked_dirty(bench: Bench) -> None:
     store = await polled(bench)
     async with writing(lambda number: poll(store, number)):
-        _, target = await bench.copied(store)
+        await bench.backup(store).run()
+    target = await bench.restored()
     (job,) = await target.rows("jobs")
     rows = {row["RowKey"]: row["value"] for row in await target.rows("tasks")}
     assert job["value"] <= rows["!"]
@@ -116,13 +118,14 @@ async def take_in(store: Store, after: int, step: int) -> None:
 
 async def test_events_agree_with_checkpoints_and_totals(bench: Bench) -> None:
     store = await bench.store()
-    for number in range(1, 90):
+    for number in range(1, 50):
         await take_in(store, 0, number)
     for attempt in range(3):
         async with writing(partial(take_in, store, 1000 * (attempt + 1))) as steps:
             before = steps()
-            _, target = await bench.copied(store, f"b{attempt}")
+            await bench.backup(store, f"b{attempt}").run()
             assert steps() > before
+        target = await bench.restored(f"b{attempt}")
         rows = {row["RowKey"]: row for row in await target.rows("events")}
         latest = max(row["offset"] for key, row in rows.items() if key.startswith("o"))
         assert rows["!"]["stored"] == latest * 3
