@@ -233,11 +233,18 @@ def _followed(text: str, values: Values) -> str:
 
 def _long_log(text: str, values: Values) -> str:
     """A long log before it, cut within a line, with warnings that didn't matter."""
+    return _log() + "\n" + text if text else ""
+
+
+@cache
+def _log() -> str:
+    """Returns one log for all kinds, as most of the time for samples would be that of its values."""
+    values = Values(Chance("a long log"))
     log = [
         f"{values.time()} {'WARNING: cache miss of key' if number % 5 == 0 else 'INFO step'} {values.n()}"
         for number in range(300)
     ]
-    return "\n".join(log)[7:] + "\n" + text if text else ""
+    return "\n".join(log)[7:]
 
 
 _DECORATIONS: tuple[Callable[[str, Values], str], ...] = (_plain, _coloured, _with_progress, _followed, _long_log)
