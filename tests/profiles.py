@@ -34,6 +34,14 @@ def deep_examples() -> int:
     return max(settings().max_examples, 100)
 
 
+def half_as_many() -> settings:
+    """Returns settings with half of the profile's examples.
+
+    For properties of lists of rows whose tests share code and strategy, so that a fault in it shows in several.
+    """
+    return settings(max_examples=max(settings().max_examples // 2, 1))
+
+
 def load_profile() -> None:
     patience = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
     for name, examples in (("fast", 20), ("quick", 40)):

@@ -17,6 +17,7 @@ from shared.domain.tasks.job_statistics import MINUTES, StoredJobStatistics
 from shared.domain.tasks.tasks import Task
 from tests.domain.support.summary_oracle import blamed, insight_of_rows
 from tests.domain.support.task_strategies import distinct, tasks
+from tests.profiles import half_as_many
 
 BASE = 1_763_000_000_000
 near = st.just(0) | st.integers(BASE, BASE + 6 * 3_600_000)
@@ -39,6 +40,7 @@ usual_tasks = st.builds(
 many_tasks = st.lists(usual_tasks | tasks, max_size=40)
 
 
+@half_as_many()
 @given(many_tasks, many_tasks, st.integers(2, 9))
 def test_the_summaries_of_leaves_add_up_to_plain_counting(before: list[Task], seen: list[Task], limit: int) -> None:
     leaf = Leaf.unpack(Leaf(distinct(before)).pack())
@@ -51,6 +53,7 @@ def test_the_summaries_of_leaves_add_up_to_plain_counting(before: list[Task], se
     assert summed == summary_of(leaf) == Summary(insight_of_rows(rows), blamed(rows))
 
 
+@half_as_many()
 @given(many_tasks, st.lists(st.tuples(many_tasks, st.booleans()), min_size=1, max_size=4))
 def test_a_summary_that_follows_changes_is_as_one_reckoned_anew(
     first: list[Task], folds: list[tuple[list[Task], bool]]
@@ -67,6 +70,7 @@ def test_a_summary_that_follows_changes_is_as_one_reckoned_anew(
             stored, counts, leaf = followed.pack(), leaf.counts(), Leaf.unpack(leaf.pack())
 
 
+@half_as_many()
 @given(many_tasks, st.data())
 def test_a_damaged_summary_is_none_or_one_that_still_adds_up(rows: list[Task], data: st.DataObject) -> None:
     whole = summary_of(Leaf(distinct(rows))).pack()
@@ -102,6 +106,7 @@ def test_minutes_that_make_room_for_older_ones_are_never_guessed(
     assert summary_after(stored, counts, leaf) == summary_of(leaf)
 
 
+@half_as_many()
 @given(many_tasks, many_tasks, many_tasks)
 def test_summaries_may_be_summed_in_any_order(one: list[Task], two: list[Task], three: list[Task]) -> None:
     first, second, third = (summary_of(Leaf(distinct(rows))) for rows in (one, two, three))

@@ -17,10 +17,12 @@ from shared.domain.packing.id_column import Ids
 from shared.domain.tasks.tasks import Task
 from tests.domain.leaves.present_format import PRESENT_FORMAT_STORED, PRESENT_FORMAT_TASKS
 from tests.domain.support.task_strategies import counted, distinct, tasks
+from tests.profiles import half_as_many
 
 many_tasks = st.lists(tasks, max_size=20)
 
 
+@half_as_many()
 @given(many_tasks)
 def test_any_tasks_survive_packing(many: list[Task]) -> None:
     rows = distinct(many)
@@ -30,6 +32,7 @@ def test_any_tasks_survive_packing(many: list[Task]) -> None:
     assert leaf.counts() == counted(rows)
 
 
+@half_as_many()
 @given(many_tasks, many_tasks)
 def test_an_unpacked_leaf_folds_like_the_one_that_was_packed(before: list[Task], seen: list[Task]) -> None:
     rows = distinct(before)
@@ -38,6 +41,7 @@ def test_an_unpacked_leaf_folds_like_the_one_that_was_packed(before: list[Task],
     assert list(packed) == list(kept)
 
 
+@half_as_many()
 @given(st.lists(many_tasks, max_size=5))
 def test_folding_reads_one_after_another_agrees_with_a_dictionary(reads: list[list[Task]]) -> None:
     leaf, model = Leaf(), dict[str, Task]()
@@ -66,6 +70,7 @@ def test_folding_known_tasks_moves_nothing() -> None:
     assert not Leaf(rows).fold(rows)
 
 
+@half_as_many()
 @given(many_tasks, many_tasks, st.integers(1, 8))
 def test_splitting_keeps_order_and_loses_nothing(many: list[Task], more: list[Task], limit: int) -> None:
     leaf = Leaf(distinct(many))
@@ -122,6 +127,7 @@ def test_a_split_leaves_room_to_grow_on_all_sides() -> None:
     assert [len(part) for part in leaf.split(100)] == [50, 51]
 
 
+@half_as_many()
 @given(many_tasks, st.integers(1, 8))
 def test_parts_of_a_split_leaf_are_packed_like_new_leaves(many: list[Task], limit: int) -> None:
     for part in Leaf.unpack(Leaf(distinct(many)).pack()).split(limit):
@@ -148,6 +154,7 @@ def test_folding_one_task_packs_only_the_columns_that_moved() -> None:
     assert moved == ["retries"]
 
 
+@half_as_many()
 @given(many_tasks, many_tasks)
 def test_a_folded_leaf_is_packed_like_a_new_one(before: list[Task], seen: list[Task]) -> None:
     leaf = Leaf.unpack(Leaf(distinct(before)).pack())
@@ -268,6 +275,7 @@ def refused_or_read(stored: bytes) -> None:
     assert counted(leaf) == leaf.counts()
 
 
+@half_as_many()
 @given(many_tasks, st.data())
 def test_one_wrong_byte_never_passes_for_other_tasks(many: list[Task], choice: st.DataObject) -> None:
     rows = distinct(many)

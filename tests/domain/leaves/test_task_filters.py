@@ -14,6 +14,7 @@ from shared.domain.tasks.failures import failure_group_id
 from shared.domain.tasks.tasks import Task
 from tests.domain.support.task_strategies import counted, distinct, tasks_with
 from tests.domain.support.task_strategies import tasks as any_tasks
+from tests.profiles import half_as_many
 
 CAUSES = [("", ""), ("userError", "FailureExitCode"), ("serverError", "Disk")]
 NODES = [("", ""), ("pool", "node-1"), ("Pool", "Node-1"), ("other", "node-1"), ("pool", "node-2")]
@@ -66,6 +67,7 @@ def holds(keys: KeyRange, key: str) -> bool:
     return key >= keys.low and (keys.high is None or key < keys.high)
 
 
+@half_as_many()
 @given(many, filters, ranges)
 def test_a_filter_on_columns_agrees_with_a_check_of_every_task(
     rows: list[Task], wanted: TaskFilter, keys: KeyRange
@@ -75,6 +77,7 @@ def test_a_filter_on_columns_agrees_with_a_check_of_every_task(
     assert found == [task for task in rows if wants(wanted, task) and holds(keys, key_of(task.id))]
 
 
+@half_as_many()
 @given(many, filters)
 def test_each_filter_alone_agrees_with_a_check_of_every_task(rows: list[Task], wanted: TaskFilter) -> None:
     leaf = Leaf(rows)
@@ -83,6 +86,7 @@ def test_each_filter_alone_agrees_with_a_check_of_every_task(rows: list[Task], w
         assert [leaf.row(at) for at in alone.places(leaf, KeyRange())] == [task for task in rows if wants(alone, task)]
 
 
+@half_as_many()
 @given(many, filters)
 def test_counts_show_how_many_match_or_none(rows: list[Task], wanted: TaskFilter) -> None:
     rows = [task._replace(result=task.result or 1) if task.state == 3 else task._replace(result=0) for task in rows]
@@ -92,12 +96,14 @@ def test_counts_show_how_many_match_or_none(rows: list[Task], wanted: TaskFilter
         assert count is not None or asked != TaskFilter(wanted.states, wanted.results)
 
 
+@half_as_many()
 @given(many, filters)
 def test_a_leaf_is_ruled_out_only_if_nothing_in_it_matches(rows: list[Task], wanted: TaskFilter) -> None:
     if not wanted.may_match(counted(rows)):
         assert not any(wants(wanted, task) for task in rows)
 
 
+@half_as_many()
 @given(many, many, filters, st.sampled_from([MAX_BYTES, 300]))
 def test_a_leaf_is_ruled_out_by_its_summary_only_if_nothing_in_it_matches(
     before: list[Task], seen: list[Task], wanted: TaskFilter, most: int

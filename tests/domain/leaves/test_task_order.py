@@ -9,6 +9,7 @@ from shared.domain.leaves.task_filters import TaskFilter
 from shared.domain.leaves.task_order import BY_ID, ORDERS, BestTasks, Position, TaskOrder
 from shared.domain.tasks.tasks import Task
 from tests.domain.support.task_strategies import distinct, tasks_with
+from tests.profiles import half_as_many
 
 moments = st.sampled_from([0, 5, 6, 7, 90])
 ids = st.text("aBc01", min_size=1, max_size=4)
@@ -58,6 +59,7 @@ def page(leaves: list[Leaf], order: TaskOrder, size: int, after: Position | None
     return best.tasks()
 
 
+@half_as_many()
 @given(many, orders, st.integers(1, 50), st.integers(1, 9))
 def test_pages_of_any_size_give_every_task_once_and_in_order(
     rows: list[Task], order: TaskOrder, size: int, leaf_rows: int
@@ -71,18 +73,21 @@ def test_pages_of_any_size_give_every_task_once_and_in_order(
     assert listed == in_order(rows, order)
 
 
+@half_as_many()
 @given(many, orders, st.integers(1, 50), st.integers(0, 3))
 def test_a_page_holds_the_first_of_those_that_match(rows: list[Task], order: TaskOrder, size: int, state: int) -> None:
     found = page(leaves_of(rows, 3), order, size, None, TaskFilter(states=frozenset({state})))
     assert found == in_order([task for task in rows if task.state == state], order)[:size]
 
 
+@half_as_many()
 @given(many, orders)
 def test_a_tasks_position_is_the_same_by_its_leaf_and_alone(rows: list[Task], order: TaskOrder) -> None:
     leaf = Leaf(rows)
     assert order.positions(leaf, range(len(leaf))) == [order.position(task) for task in rows]
 
 
+@half_as_many()
 @given(many, many, orders, st.integers(1, 9), st.integers(0, 3))
 def test_unchanged_tasks_are_listed_once_though_others_change(
     rows: list[Task], later: list[Task], order: TaskOrder, size: int, pages: int
@@ -100,6 +105,7 @@ def test_unchanged_tasks_are_listed_once_though_others_change(
     assert [task for task in listed if task in kept] == in_order(kept, order)
 
 
+@half_as_many()
 @given(rows=many, descending=st.booleans())
 def test_positions_by_id_are_those_of_keys(*, rows: list[Task], descending: bool) -> None:
     order = TaskOrder(descending=descending)
