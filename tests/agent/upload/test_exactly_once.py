@@ -153,7 +153,7 @@ def test_a_lost_answer_and_a_request_that_arrives_late_store_a_unit_once(tmp_pat
         assert len(service.blobs) == 1
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", share_of(FAULTS, 3))
 def test_the_next_blob_follows_one_with_enough_ended_attempts_and_nothing_is_stored_twice(
     tmp_path: Path, fault: str
 ) -> None:
