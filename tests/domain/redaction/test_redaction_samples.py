@@ -8,6 +8,7 @@ import pytest
 
 from bench.redaction import CLEAN, SECRETS, Sample, clean_lines, is_taken_out, samples
 from shared.domain.redaction.redaction import redacted
+from tests.profiles import share_of
 
 SAMPLES = samples()
 
@@ -44,6 +45,6 @@ def test_secrets_are_taken_out_of_json_around_them(wrap: Callable[[str], str]) -
 
 
 def test_redacted_text_stays_as_it_is() -> None:
-    for sample in SAMPLES:
+    for sample in share_of(SAMPLES, 3):
         once = redacted(sample.text)
         assert redacted(once) == once
