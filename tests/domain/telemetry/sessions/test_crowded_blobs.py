@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.records.labels import Identity
@@ -14,6 +15,7 @@ from shared.domain.telemetry.sessions.blob_state import IngestResult, State
 from shared.domain.telemetry.sessions.intake import Intake
 from shared.domain.telemetry.sessions.sessions import MAX_NODES, MAX_TASKS
 from tests.domain.telemetry.support.nodes import BEGIN, at, counted, flat, intake, once, step, taken, used
+from tests.profiles import share_of
 
 
 def grown(found: IngestResult) -> float:
@@ -56,7 +58,7 @@ def test_a_record_of_one_task_too_many_is_counted_as_such() -> None:
 
 @pytest.mark.parametrize("every", [60, 180, 250])
 def test_tasks_that_are_heard_of_rarely_do_not_displace_each_other_in_turn(every: int) -> None:
-    tasks, rounds = MAX_TASKS + 1, 60
+    tasks, rounds = MAX_TASKS + 1, 20
     found = taken(*(
         at(number * every + task * every / tasks, f"net,host=h,task_id=t{task},interface=e bytes_sent={number}i")
         for number in range(rounds) for task in range(tasks)
@@ -81,8 +83,13 @@ def _batches(tasks: int, seconds: int, batches: int) -> bytes:
     return "\n".join([*lines, ""]).encode()
 
 
-@pytest.mark.parametrize(("seconds", "batches"), [(60, 10), (160, 5), (300, 3)])  # longer together than tasks are quiet
-@pytest.mark.parametrize("tasks", [MAX_TASKS, MAX_TASKS + 1, MAX_TASKS + 4])
+_LENGTHS = ((60, 10), (160, 5), (300, 3))  # longer together than tasks are quiet
+_TASKS = (MAX_TASKS, MAX_TASKS + 1, MAX_TASKS + 4)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "seconds", "batches"), share_of([(tasks, *length) for tasks in _TASKS for length in _LENGTHS], 4)
+)
 def test_no_task_is_quiet_while_a_batch_is_read_that_holds_its_samples(tasks: int, seconds: int, batches: int) -> None:
     whole = batches * seconds - 10
     for together in (False, True):
@@ -183,7 +190,8 @@ def test_a_task_that_still_runs_does_not_make_room_for_one_that_ended() -> None:
 
 def _drops(second: float, tags: str) -> list[Metric]:
     """Returns as many series as a node or task has at most."""
-    return [at(second, f"net,{tags},interface=e{number} drop_in=1i") for number in range(MAX_SERIES)]
+    one = at(second, f"net,{tags},interface=e drop_in=1i")
+    return [replace(one, tags={**one.tags, "interface": f"e{number}"}) for number in range(MAX_SERIES)]
 
 
 def _series(reader: Intake) -> list[int]:
@@ -191,7 +199,7 @@ def _series(reader: Intake) -> list[int]:
     return [reader.state.memories[session.number].count for session in reader.state.sessions.current.values()]
 
 
-@pytest.mark.parametrize("singly", [False, True])
+@pytest.mark.parametrize("singly", share_of([True, False], 2))
 def test_series_of_very_many_tasks_are_bounded_together_and_leave_room_for_their_node(*, singly: bool) -> None:
     whole = (MAX_BLOB_SERIES - LEFT_TO_NODES) // MAX_SERIES
     parts = [*(_drops(1, f"node_id=n,task_id={task}") for task in range(whole + 3)), _drops(2, "node_id=n")]
