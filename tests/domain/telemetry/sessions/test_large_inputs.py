@@ -67,7 +67,8 @@ def test_a_token_again_and_again_takes_no_longer_where_more_may_follow() -> None
 
 @pytest.mark.parametrize("start", STARTS)
 def test_a_token_again_and_again_within_something_takes_no_longer_either(start: bytes) -> None:
-    for token in share_of(TOKENS, 2):
+    first = STARTS.index(start) % 5  # so that each token follows some start
+    for token in TOKENS if NIGHTLY else TOKENS[first::5]:
         with quick(2, (start, token)):
             _read(start + token * (MIB // 32 // len(token)), is_last=True)
 
@@ -250,12 +251,12 @@ def _lines(number: int, text: bytes) -> bytes:
     "unit",
     [
         zstandard.compress(b"m a=1u\n" * 9000),
-        zstandard.compress(b"#\n" * 32_000),
+        pytest.param(zstandard.compress(b"#\n" * 32_000), marks=nightly),
         pytest.param(zstandard.compress(_lines(9000, b"a-long_name-that:is_%d b=1\n")), marks=nightly),
         zstandard.compress(_lines(200, b"long-name_of:" * 64 + b"%d b=1\n") + secrets.token_bytes(300)),
-        _lines(9000, b"a-long_name-that:is_%d b=1\n"),
+        pytest.param(_lines(9000, b"a-long_name-that:is_%d b=1\n"), marks=nightly),
         zstandard.compress(b""),
-        gzip.compress(b""),
+        pytest.param(gzip.compress(b""), marks=nightly),
         b"\0\0\0\2\n\0",
     ],
     ids=["short lines", "comments", "names", "long names", "names in text", "frames", "members", "messages"],
