@@ -17,6 +17,8 @@ from shared.domain.telemetry.records.startup_records import NAMING_TAGS
 MAX_POINTS = 40_000
 """Data points of a message or line, as each becomes a record."""
 TOO_MANY = f"it has more than {MAX_POINTS:,} data points"
+NOT_RECORDED = 1
+"""The flag of a point without a value: its series has ended for now, as a scrape failed. It makes no record."""
 NO_METRICS = "of OTLP only metrics are read, and these are none"
 _RESOURCE_TAGS = {
     "host.name": "host", "azure.batch.pool.id": "pool_id", "azure.batch.node.id": "node_id",

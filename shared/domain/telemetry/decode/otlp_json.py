@@ -8,6 +8,7 @@ import msgspec
 from shared.domain.telemetry.decode.otlp import (
     MAX_POINTS,
     NO_METRICS,
+    NOT_RECORDED,
     TOO_MANY,
     MetricKind,
     Point,
@@ -44,6 +45,7 @@ class _DataPoint(msgspec.Struct, rename="camel", frozen=True, gc=False):
     as_int: _Number = None
     count: _Number = None
     sum: _Number = None
+    flags: _Number = 0
 
 
 class _Data(msgspec.Struct, rename="camel", frozen=True, gc=False):
@@ -113,6 +115,9 @@ def read_otlp_json(line: bytes) -> list[Metric]:
 
 def _points(data: _Data) -> Iterator[Point]:
     for point in data.data_points:
+        flags = _number(point.flags)
+        if isinstance(flags, int) and flags & NOT_RECORDED:
+            continue
         number = point.as_double if point.as_int is None else point.as_int
         time = _number(point.time_unix_nano)
         yield Point(

@@ -10,6 +10,7 @@ from typing import Any
 from shared.domain.telemetry.decode.otlp import (
     MAX_POINTS,
     NO_METRICS,
+    NOT_RECORDED,
     TOO_MANY,
     MetricKind,
     Point,
@@ -78,11 +79,16 @@ def read_otlp_message(message: bytes) -> list[Metric]:
             is_delta = getattr(data_points, "aggregation_temporality", 0) == _DELTA
             if which in ("gauge", "sum"):
                 kind = MetricKind(which, is_delta, getattr(data_points, "is_monotonic", False))
-                points = _numbers(data_points.data_points)
+                points = _numbers(_recorded(data_points.data_points))
             else:
-                kind, points = MetricKind("histogram", is_delta), _distributions(data_points.data_points, which)
+                kind = MetricKind("histogram", is_delta)
+                points = _distributions(_recorded(data_points.data_points), which)
             found += records_of(metric.name, metric.unit, kind, points, tags)
     return found
+
+
+def _recorded(points: Iterable[Any]) -> Iterator[Any]:
+    return (point for point in points if not point.flags & NOT_RECORDED)
 
 
 def _numbers(points: Iterable[Any]) -> Iterator[Point]:

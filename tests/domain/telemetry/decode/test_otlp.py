@@ -24,7 +24,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import (
 
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.decode.formats import format_of, is_readable
-from shared.domain.telemetry.decode.otlp import MAX_POINTS
+from shared.domain.telemetry.decode.otlp import MAX_POINTS, NOT_RECORDED
 from shared.domain.telemetry.decode.otlp_protobuf import MAX_MESSAGE
 from shared.domain.telemetry.query.ranges import line_of
 from shared.domain.telemetry.records.bounds import MAX_STORED
@@ -138,6 +138,40 @@ def test_a_point_without_a_time_or_a_number_is_counted(form: Encoder) -> None:
     reader = intake()
     (found,) = [reader.take(step) for step in Decoder().steps(form(message(gauge("loss", untimed, empty))), 0)]
     assert (found.dropped.without_time, found.dropped.unknown, found.rollups) == (1, {"loss": 1}, {})
+
+
+def with_stale[T: (HistogramDataPoint, ExponentialHistogramDataPoint, SummaryDataPoint)](kind: type[T]) -> list[T]:
+    """Returns three points, the second without a recorded value, as after a failed scrape."""
+    return [
+        kind(time_unix_nano=BEGIN, count=100, sum=200),
+        kind(time_unix_nano=BEGIN + 10 * SECOND, flags=NOT_RECORDED),
+        kind(time_unix_nano=LATER, count=101, sum=202),
+    ]
+
+
+@forms
+def test_a_point_without_a_recorded_value_is_no_reading(form: Encoder) -> None:
+    stale = number(0, BEGIN + 10 * SECOND)
+    stale.flags = NOT_RECORDED
+    sent = message(
+        counter("sum", number(100, BEGIN), stale, number(101, LATER)),
+        gauge("gauge", stale),
+        Metric(name="histogram", histogram=Histogram(
+            aggregation_temporality=CUMULATIVE, data_points=with_stale(HistogramDataPoint))),
+        Metric(name="exponential", exponential_histogram=ExponentialHistogram(
+            aggregation_temporality=CUMULATIVE, data_points=with_stale(ExponentialHistogramDataPoint))),
+        Metric(name="summary", summary=Summary(data_points=with_stale(SummaryDataPoint))),
+    )  # fmt: skip
+    reader = intake()
+    (found,) = [reader.take(step) for step in Decoder().steps(form(sent), 0)]
+    growth = {
+        line_of(series, minutes).name.removeprefix("custom."): sum(one.sum for one in minutes.values())
+        for series, minutes in merged(found.rollups.values()).items()
+    }
+    distributions = ("histogram", "exponential", "summary")
+    counts, sums = ({f"{name}.{part}": value for name in distributions} for part, value in (("count", 1), ("sum", 2)))
+    assert growth == {"sum": 1, **counts, **sums}
+    assert found.dropped.unknown == {}
 
 
 LOGS = LogsData(resource_logs=[ResourceLogs(scope_logs=[ScopeLogs(log_records=[LogRecord(severity_text="INFO")])])])
