@@ -35,7 +35,9 @@ def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
             return
         try:
             left = [queued] if await services.polling.run_queued(queued) else []
-            await services.output_keeper.keep(services.polling.take_failing())
+            failing = services.polling.take_failing()
+            await services.output_keeper.keep(failing)
+            await services.failing_nodes.refresh(failing)
             if left := left + services.polling.take_messages():
                 more.set([text_of(message) for message in left])
         except NotFoundError as error:

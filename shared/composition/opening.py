@@ -66,6 +66,7 @@ from shared.services.queries.usage_queries import UsageQueries
 from shared.services.queries.waited_histories import WaitedHistories
 from shared.services.quotas.quota_queries import QuotaQueries
 from shared.services.quotas.quota_reader import QuotaReader
+from shared.services.tasks.failing_node_digests import FailingNodeDigests
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.live_tasks import LiveTasks
 from shared.services.tasks.node_sharing import NodeSharingService
@@ -93,6 +94,7 @@ class Services:
     files: FileReader
     kept_outputs: KeptOutputs
     output_keeper: OutputKeeper
+    failing_nodes: FailingNodeDigests
     timelines: Timelines
     comparisons: TaskComparisons
     explanations: Explanations
@@ -199,6 +201,7 @@ async def open_services(settings: Settings) -> Services:
         files=FileReader(sources, queries, tasks, registry, stores.outputs),
         kept_outputs=KeptOutputs(accounts, registry, queries, tasks, stores.outputs, output_limits),
         output_keeper=OutputKeeper(sources, registry, stores.rounds, walk, stores.outputs, output_limits),
+        failing_nodes=FailingNodeDigests(registry, walk, stores.jobs, records),
         timelines=Timelines(queries, walk),
         comparisons=TaskComparisons(queries, walk, stores.nodes, parts.ingestion.attempts),
         explanations=explaining(),

@@ -5,7 +5,6 @@ Each job and pool is a stratum of its own, so a node isn't blamed for the jobs t
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
@@ -17,6 +16,8 @@ from shared.domain.findings.thresholds import (
     MIN_OTHER_NODES,
     NODE_FAILURE_LEVEL,
 )
+from shared.domain.leaves.leaves import Leaf
+from shared.domain.nodes.failing_nodes import FailingNode, NodePlace
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, SUCCESS, Task
 
 _MAX_EXACT = 5_000  # terms of a sum of strata
@@ -38,35 +39,41 @@ class Outcomes(NamedTuple):
     failed: int = 0
 
 
-type NodePlace = tuple[str, str]
 type NodeOutcomes = Mapping[Stratum, Mapping[NodePlace, Outcomes]]
-"""Outcomes by stratum and node, a node as its pool's id and its own."""
+"""Outcomes by stratum and node."""
 
 
-@dataclass(frozen=True, slots=True)
-class FailingNode:
-    """A node and its tasks in `jobs`; `expected` failed ones by the rates of other nodes, p corrected for all nodes."""
+class OutcomeCounts:
+    """Counts a job's ended tasks that ran on a node, by node."""
 
-    place: NodePlace
-    ended: int
-    failed: int
-    expected: float
-    other_nodes: int
-    jobs: int
-    p_value: float
+    def __init__(self) -> None:
+        self._ended, self._failed = Counter[NodePlace](), Counter[NodePlace]()
+
+    def add(self, outcomes: Iterable[tuple[int, int, NodePlace]]) -> None:
+        """Counts tasks by state, result and node."""
+        for state, result, node in outcomes:
+            if state == COMPLETED and result in (SUCCESS, FAILURE) and node[1]:
+                self._ended[node] += 1
+                self._failed[node] += result == FAILURE
+
+    def add_leaf(self, leaf: Leaf, places: Iterable[int]) -> None:
+        """Counts some rows of a leaf, without making tasks of them."""
+        states, results, nodes = (leaf.column(name) for name in ("state", "result", "node"))
+        self.add((states[at], results[at], nodes[at]) for at in places)
+
+    def of_job(self, job_key: str) -> dict[Stratum, dict[NodePlace, Outcomes]]:
+        """Returns the outcomes by stratum and node."""
+        found = defaultdict[Stratum, dict[NodePlace, Outcomes]](dict)
+        for place, number in self._ended.items():
+            found[Stratum(job_key, place[0].lower())][place] = Outcomes(number, self._failed[place])
+        return dict(found)
 
 
 def node_outcomes(job_key: str, tasks: Iterable[Task]) -> dict[Stratum, dict[NodePlace, Outcomes]]:
     """Returns the outcomes of a job's ended tasks that ran on a node."""
-    ended, failed = Counter[NodePlace](), Counter[NodePlace]()
-    for task in tasks:
-        if task.state == COMPLETED and task.result in (SUCCESS, FAILURE) and task.node[1]:
-            ended[task.node] += 1
-            failed[task.node] += task.result == FAILURE
-    found = defaultdict[Stratum, dict[NodePlace, Outcomes]](dict)
-    for place, number in ended.items():
-        found[Stratum(job_key, place[0].lower())][place] = Outcomes(number, failed[place])
-    return dict(found)
+    counts = OutcomeCounts()
+    counts.add((task.state, task.result, task.node) for task in tasks)
+    return counts.of_job(job_key)
 
 
 def failing_nodes(outcomes: NodeOutcomes) -> list[FailingNode]:

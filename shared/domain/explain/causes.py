@@ -50,6 +50,7 @@ CAUSES: Mapping[str, Actor] = MappingProxyType({
     "tasksOutOfMemory": "submitter",
     "nodeDisksFull": "operator",
     "nodeGpuErrors": "operator",
+    "nodeTasksFail": "operator",
     "nodesToBePreempted": "service",
     "tasksPreempted": "nobody",
     "resizeFailedBefore": "nobody",

@@ -18,6 +18,7 @@ from shared.domain.findings.finding import Details, Finding, Scope, Severity
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED, JobFacts
 from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
+from shared.domain.nodes.failing_nodes import FailingNodes
 from shared.domain.nodes.nodes import START_TASK_FAILED, Node, by_state
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import Problem
@@ -50,6 +51,7 @@ class Evidence:
     reason why the service couldn't start the job. `node_events` are those that the pool's nodes reported lately.
     `requeues` are those of its running tasks lately, if it allows preemption.
     `quotas` are the account's where the pool lacks nodes for a quota of cores.
+    `failing_nodes` are those on which tasks of the job fail beyond what chance explains, None where none is known.
     """
 
     now: datetime
@@ -72,6 +74,7 @@ class Evidence:
     node_events: tuple[BatchEvent, ...] | None = None
     requeues: tuple[Requeue, ...] | None = None
     quotas: tuple[Quota, ...] = ()
+    failing_nodes: FailingNodes | None = None
 
     def about_job(self, rule: str, severity: Severity, **details: Unpack[Details]) -> Finding:
         """Returns a finding about the job."""

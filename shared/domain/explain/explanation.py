@@ -2,7 +2,8 @@
 
 The order is that of the gates that a task passes: its job, its dependencies, its job's limit, its pool, the pool's
 nodes, their slots. A gate shut for all tasks precedes one that lets some pass. Among gates equally shut the first on
-the way comes first, as opening a later one wouldn't help (docs/adr/0015).
+the way comes first, as opening a later one wouldn't help (docs/adr/0015). Nodes on which tasks fail come last, one
+hint each, also of a job that has ended.
 """
 
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from shared.domain.explain.rules.job.out_of_memory import out_of_memory
 from shared.domain.explain.rules.job.oversized_tasks import all_oversized, some_oversized
 from shared.domain.explain.rules.job.unlimited_retries import unlimited_retries
 from shared.domain.explain.rules.job.unmet_dependencies import all_dependent, some_dependent
+from shared.domain.explain.rules.nodes.failing_nodes import failing_nodes
 from shared.domain.explain.rules.nodes.full_disks import full_disks
 from shared.domain.explain.rules.nodes.gpu_errors import gpu_errors
 from shared.domain.explain.rules.nodes.preparation_failed import preparation_failed
@@ -94,7 +96,7 @@ def explain(evidence: Evidence) -> Explanation:
     """Returns the explanation that follows from the evidence."""
     rests = evidence.counts is not None and not evidence.waiting_tasks
     findings = _found(OF_JOB, evidence) or _found(AT_REST if rests else ON_THE_WAY, evidence)
-    findings = _one_blocks(_ranked(findings))
+    findings = _one_blocks(_ranked([*findings, *failing_nodes(evidence)]))
     if all(finding.severity == "info" for finding in findings):
         findings = [*_found((slots_free,), evidence), *findings]
     return Explanation(evidence.running_tasks > 0, _summary(evidence, findings), tuple(findings))

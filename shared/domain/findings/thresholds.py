@@ -94,3 +94,7 @@ MIN_FAILED_OF_NODE, MIN_FAILING_EXCESS_RATIO, MIN_OTHER_NODES = 4, 3.0, 2
 """Failed tasks of a node, how many times the expected ones they are, and other nodes of its pool, from which on so."""
 MAX_FAILING_NODES = 10
 """Such nodes that are named."""
+FAILING_NODES_HOLD = timedelta(minutes=30)
+"""How long such nodes are named after more tasks failed, if they weren't determined anew."""
+FAILING_NODES_SINCE = timedelta(days=1)
+"""How long after its end the nodes on which a job's tasks failed are named at their pool."""

@@ -10,6 +10,7 @@ from shared.domain.jobs.job_efficiency import JobEfficiency
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.job_samples import JobSample
 from shared.domain.jobs.snapshots import Confirmation, JobSnapshot
+from shared.domain.nodes.failing_nodes import FailingNodes
 from shared.domain.tasks.task_counters import TaskCounters
 from shared.domain.tasks.tasks import VALIDATED_TASKS
 
@@ -72,7 +73,7 @@ class Job:
     awaiting deletion. `finalized` means completed and read for good. `dirty` means that leaves of the served generation
     may have changed since the snapshot. `ended` are the samples before the snapshot's that aren't in the job's history:
     one in a stored row, any number before it is written. `counters` are None before the first read, `efficiency` before
-    the first measured run.
+    the first measured run. `failing_nodes` are None where none was found.
     """
 
     facts: JobFacts
@@ -86,6 +87,7 @@ class Job:
     ended: tuple[JobSample, ...] = ()
     counters: JobCounters | None = None
     efficiency: JobEfficiency | None = None
+    failing_nodes: FailingNodes | None = None
     etag: str | None = None
 
     @property

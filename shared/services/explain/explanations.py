@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from shared.domain.core.stamps import from_milliseconds
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.events.event_lists import EventFilter
 from shared.domain.explain.evidence import ENDING, Evidence
@@ -15,6 +16,7 @@ from shared.domain.explain.pool_size import current_error
 from shared.domain.explain.preemptions import REQUEUED, STARTED, Requeue, requeues_of, with_takers
 from shared.domain.findings.thresholds import NODE_EVENTS_SINCE, SLOT_TAKEN_WITHIN
 from shared.domain.jobs.observations import RetriedTask, SlotRange
+from shared.domain.nodes.failing_nodes import FailingNodes
 from shared.domain.nodes.nodes import Node
 from shared.domain.quotas.account_quotas import Quota
 from shared.domain.quotas.core_quotas import CODES
@@ -100,6 +102,7 @@ class Explanations:
         evidence = replace(evidence, requeues=await self._requeues(account_id, evidence, sharing, unknown))
         evidence = replace(evidence, quotas=await self._core_quotas(report, evidence, unknown))
         evidence = replace(evidence, nodes=await self._nodes(account_id, evidence, unknown))
+        evidence = replace(evidence, failing_nodes=await self._failing_nodes(report, now, unknown))
         used = [job for job in others if may_change(job, now)]
         sentences = (*unknown.sentences, *unsure_parts(report, pool, used), *await self._without_pool(report, evidence))
         return ExplanationReport(report, oldest_as_of(report, pool, *used), explain(evidence), sentences)
@@ -160,6 +163,18 @@ class Explanations:
             if page.more:
                 unknown.add(f"What the pool's nodes reported before {page.more.moment:%H:%M} UTC isn't known")
             return tuple(page.events)
+        return None
+
+    async def _failing_nodes(self, report: JobReport, now: datetime, unknown: UnknownFacts) -> FailingNodes | None:
+        """Returns the stored nodes on which the job's tasks fail, without those that are gone."""
+        found, snapshot = report.job.failing_nodes, report.job.snapshot
+        if found is None or snapshot is None or report.job.deleted:
+            return None
+        if not found.holds(snapshot.counts.failed, now):
+            unknown.add(f"On which nodes its tasks fail isn't known since {from_milliseconds(found.as_of):%H:%M} UTC")
+            return None
+        with unknown.unread("Which nodes of its pool are still there"):
+            return await self._pools.still_there(report.account.id, found)
         return None
 
     async def _core_quotas(self, report: JobReport, evidence: Evidence, unknown: UnknownFacts) -> tuple[Quota, ...]:

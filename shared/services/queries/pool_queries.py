@@ -7,6 +7,7 @@ from datetime import datetime
 
 from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import key_of
+from shared.domain.nodes.failing_nodes import FailingNodes, NodePlace
 from shared.domain.polling.pool_rounds import PoolRound, pool_verdict, pools_verdict
 from shared.domain.pools.pool_samples import PoolSample
 from shared.domain.pools.pools import Pool
@@ -132,6 +133,14 @@ class PoolQueries:
             if snapshot is None or snapshot.digest == stored.digest or report.verdict.level != "exact":
                 return report, stored
         return replace(report, verdict=replace(report.verdict, level="unverified", reason=_FIGURES_MISSING)), stored
+
+    async def still_there(self, account_id: str, found: FailingNodes) -> FailingNodes:
+        """Returns failing nodes of a job without those that their pools don't have any more. Raises StorageError."""
+        account, present = self._registry.account(account_id), set[NodePlace]()
+        for pool in {one.place[0] for one in found.nodes}:
+            nodes = (await self._nodes.read(account.key, key_of(pool))).nodes
+            present |= {one.place for one in found.nodes if one.place[0] == pool and key_of(one.place[1]) in nodes}
+        return found._replace(nodes=tuple(one for one in found.nodes if one.place in present))
 
     async def node(self, account_id: str, pool_id: str, node_id: str) -> NodeReport:
         """Returns one node. Raises NotFoundError."""

@@ -138,6 +138,7 @@ def _row(account_key: str, job: Job) -> Row:
         "ended": "\n".join(sample.text() for sample in job.ended) or None,
         "counters": orjson.dumps(job.counters.plain()).decode() if job.counters else None,
         "efficiency": orjson.dumps(job.efficiency.plain()).decode() if job.efficiency else None,
+        "failingNodes": orjson.dumps(job.failing_nodes.plain()).decode() if job.failing_nodes else None,
         **(_snapshot_columns(job.snapshot) if job.snapshot else {}),
     }
     return row_of(account_key, job.key, columns)
@@ -218,6 +219,7 @@ def _plain(row: Row) -> dict[str, Any]:
         "ended": tuple(map(job_sample_of, row.get("ended", "").splitlines())),
         "counters": _counters(row),
         "efficiency": orjson.loads(row["efficiency"]) if "efficiency" in row else None,
+        "failing_nodes": orjson.loads(row["failingNodes"]) if "failingNodes" in row else None,
         "etag": row["etag"],
     }
 

@@ -2,20 +2,19 @@
 
 import shlex
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.contrasts.node_outcomes import (
-    FailingNode,
-    NodePlace,
-    Outcomes,
-    Stratum,
-    failing_nodes,
-    node_outcomes,
-)
-from shared.domain.contrasts.rules.failing_nodes import failing_node_findings
+from shared.domain.contrasts.node_outcomes import Outcomes, Stratum, failing_nodes, node_outcomes
+from shared.domain.contrasts.rules.failing_nodes import failing_node_findings, stored_node_findings
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.nodes.failing_nodes import FailingNode, FailingNodes, NodePlace
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, RUNNING, SUCCESS, Task
 from tests.domain.contrasts.made_jobs import Draws
+
+_AS_OF = datetime(2026, 11, 21, 7, tzinfo=UTC)
+_MS = to_milliseconds(_AS_OF)
 
 
 def _drawn(seed: int, rates: Iterable[tuple[str, float]], tasks: int, job: str = "job") -> dict[NodePlace, Outcomes]:
@@ -105,9 +104,30 @@ def test_the_finding_names_figures_and_commands() -> None:
     assert "az batch node scheduling disable --pool-id=gpus --node-id=tvm-1;" in found.advice
     assert found.advice.endswith("az batch node delete --pool-id=gpus --node-list=tvm-1")
     assert found.evidence == {
-        "poolId": "gpus", "failedTasks": 31, "endedTasks": 40, "expectedFailedTasks": 1.62, "otherNodes": 9, "jobs": 1,
-        "pValue": 1.23e-9,
+        "poolId": "gpus", "nodeId": "tvm-1", "failedTasks": 31, "endedTasks": 40, "expectedFailedTasks": 1.62,
+        "otherNodes": 9, "jobs": 1, "pValue": 1.23e-9,
     }  # fmt: skip
+
+
+def test_a_stored_finding_names_its_job_and_its_date() -> None:
+    node = FailingNode(("gpus", "tvm-1"), ended=40, failed=31, expected=1.62, other_nodes=9, jobs=1, p_value=1.2345e-9)
+    stored = FailingNodes(_MS, 35, (node,))
+    (found,) = stored_node_findings("Nightly", stored)
+    assert found.sentence.endswith(
+        "at the rate of its other nodes in job 'Nightly', 1.6 would have. Chance doesn't explain that."
+    )
+    assert (found.evidence["jobId"], found.evidence["asOf"]) == ("Nightly", _AS_OF)
+    (found,) = stored_node_findings("Nightly", stored._replace(is_part=True))
+    assert "1.6 would have, as far as a part of its tasks shows." in found.sentence
+    assert FailingNodes.of_plain(stored.plain()) == stored
+
+
+def test_stored_nodes_hold_for_half_an_hour_after_more_tasks_failed() -> None:
+    stored = FailingNodes(_MS, 35, ())
+    assert stored.holds(35, _AS_OF + timedelta(days=3))
+    assert stored.holds(36, _AS_OF + timedelta(minutes=29))
+    assert not stored.holds(36, _AS_OF + timedelta(minutes=30))
+    assert not stored.holds(0, _AS_OF)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from shared.domain.jobs.snapshots import Agreement, Confirmation, JobSnapshot, T
 from shared.domain.jobs.waited_history import GRAINS, waited_samples
 from shared.domain.jobs.waiting_causes import WaitingCause, WaitingCauses
 from shared.domain.leaves.run_ends import RunEnds
+from shared.domain.nodes.failing_nodes import FailingNode, FailingNodes
 from shared.domain.nodes.interruptions import InterruptionCount, Interruptions
 from shared.domain.nodes.node_records import EarlierState, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, SizeSummary, StartRun
@@ -156,6 +157,7 @@ JOB = Job(
     SNAPSHOT, "g2", T0, (Retired("g0", T0),), finalized=True, dirty=True, deleted_at=_T3,
     ended=(JobSample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),), counters=_JOB_COUNTERS,
     efficiency=JobEfficiency(24, _MS // 1000, 0.25, 0.125, 0.5),
+    failing_nodes=FailingNodes(_MS, 5, (FailingNode(("Pool Ä", "tvm-1"), 9, 5, 0.25, 7, 1, 1e-6),), is_part=True),
 )  # fmt: skip
 _ROUND = Round(
     T0, T0, "reason", 9,
