@@ -137,7 +137,7 @@ def test_samples_of_a_task_are_left_out_where_the_blob_may_have_no_more_tasks() 
 
 @pytest.mark.parametrize("singly", [False, True])
 def test_tasks_that_follow_each_other_make_room(*, singly: bool) -> None:
-    tasks = range(3 * MAX_TASKS)
+    tasks = range(MAX_TASKS + 40 if singly else 3 * MAX_TASKS)
     lines = [used(60 * task + second, f"host=h,task_id={task}") for task in tasks for second in (1, 2)]
     assert counted(lines, singly=singly) == {Identity(node="h", task=str(task)): 2 for task in tasks}
 
