@@ -13,6 +13,7 @@ from shared.domain.cost.usage_days import DAY, JobDay, JobUsageKey, NodeKind, Po
 from shared.domain.prices.price_history import PriceHistory, PriceInterval
 from shared.domain.prices.price_keys import MeterKey
 from shared.domain.prices.price_table import PriceTable
+from tests.profiles import half_as_many
 
 _DAY = 20_789  # 2026-12-02
 _LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -42,6 +43,7 @@ def _days(draw: st.DrawFn) -> UsageDay:
     return UsageDay(_DAY, _DAY * DAY, {"p1": pool}, jobs=jobs)
 
 
+@half_as_many()
 @given(_days(), st.sampled_from(("proportional", "even", "none")))
 def test_charges_add_up_to_the_days_cost_and_none_is_negative(day: UsageDay, sharing: Sharing) -> None:
     priced = PricedDay(day, _PRICES)

@@ -27,6 +27,7 @@ from shared.domain.cost.usage_days import (
 from shared.domain.prices.price_history import PriceHistory, PriceInterval
 from shared.domain.prices.price_keys import MeterKey
 from shared.domain.prices.price_table import PriceTable
+from tests.profiles import half_as_many
 
 _HOUR = 3_600_000
 _DAY = 20_000
@@ -66,6 +67,7 @@ def _days(draw: st.DrawFn) -> UsageDay:
     return UsageDay(_DAY, _DAY * DAY, pools, jobs=jobs)
 
 
+@half_as_many()
 @given(_days(), st.sampled_from(("proportional", "even", "none")))
 def test_the_lines_of_jobs_add_up_to_those_of_pools(day: UsageDay, sharing: Sharing) -> None:
     priced = PricedDay(day, _prices())
@@ -121,6 +123,7 @@ def test_idle_nodes_of_a_kind_on_which_no_task_ran_are_borne_by_no_job(sharing: 
     assert idle == [("a", _SMALL, Decimal("0.1")), (NO_JOB, _SPOT, Decimal("0.1"))]
 
 
+@half_as_many()
 @given(_days())
 def test_a_day_is_read_as_it_was_written(day: UsageDay) -> None:
     hours = {"p1": {3: day.pools["p1"].units, 20: day.pools["p2"].units}}

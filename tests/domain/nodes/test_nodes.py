@@ -11,6 +11,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.node_causes import cause_of, last_seen
 from shared.domain.nodes.node_records import NO_RECORD, NodeRecord
 from shared.domain.nodes.nodes import Node, NodeError, RecentTask, StartRun, by_state, merged, summary_of
+from tests.profiles import half_as_many
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SINCE = to_milliseconds(NOW - timedelta(minutes=7))
@@ -32,11 +33,13 @@ nodes = st.builds(
 kept = st.lists(nodes, max_size=4).map(lambda found: {node.key: node for node in found})
 
 
+@half_as_many()
 @given(kept, st.lists(nodes, max_size=6))
 def test_a_whole_list_leaves_its_own_nodes_only(before: dict[str, Node], listed: list[Node]) -> None:
     assert merged(before, listed, whole=True, at=2, known_as_of=1).keys() == {node.key for node in listed}
 
 
+@half_as_many()
 @given(kept, st.lists(nodes, max_size=6))
 def test_a_list_of_changes_takes_nothing_away(before: dict[str, Node], listed: list[Node]) -> None:
     after = merged(before, listed, whole=False, at=2, known_as_of=1)
@@ -45,6 +48,7 @@ def test_a_list_of_changes_takes_nothing_away(before: dict[str, Node], listed: l
     assert all(after[key] is before[key] for key in unlisted)
 
 
+@half_as_many()
 @given(before=kept, listed=st.lists(nodes, max_size=6), whole=st.booleans())
 def test_the_later_word_on_a_node_counts_but_for_recent_tasks_and_agents_that_were_not_asked_for(
     *, before: dict[str, Node], listed: list[Node], whole: bool
@@ -67,6 +71,7 @@ def test_a_list_without_news_changes_nothing(before: dict[str, Node]) -> None:
     assert merged(before, again, whole=True, at=2, known_as_of=1) == before
 
 
+@half_as_many()
 @given(st.lists(nodes, max_size=8), st.integers(1, 4))
 def test_numbers_are_those_of_the_nodes(found: list[Node], slots: int) -> None:
     summary = summary_of(found, slots)
