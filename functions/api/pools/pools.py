@@ -29,7 +29,7 @@ NodeState = Literal[
 
 
 class PoolDetailAnswer(PoolAnswer):
-    """A single pool, with `findings` on the start-ups of its nodes in the last seven days."""
+    """A single pool, with `findings` on nodes on which tasks fail, and on start-ups in the last seven days."""
 
     findings: list[FindingAnswer]
 
@@ -96,7 +96,7 @@ def add_pools(routes: Routes) -> None:
         services = await call.services()
         pool = await services.pools.pool(call.path["account"], call.path["pool"])
         (report,) = await services.pools.with_tasks(call.path["account"], [pool])
-        findings = await services.start_ups.findings(report)
+        findings = [*await services.pools.failing_nodes(report), *await services.start_ups.findings(report)]
         return PoolDetailAnswer.of(pool_answer(report), findings=list(map(finding_answer, findings)))
 
     @routes.route("GET", f"{POOL}/autoscaleruns", returns=Page[EvaluationAnswer], cacheable=True)

@@ -6,11 +6,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from shared.domain.accounts.accounts import Account
+from shared.domain.contrasts.rules.failing_nodes import stored_node_findings
 from shared.domain.core.keys import key_of
+from shared.domain.findings.finding import Finding
+from shared.domain.findings.thresholds import MAX_FAILING_NODES
 from shared.domain.nodes.failing_nodes import FailingNodes, NodePlace
 from shared.domain.polling.pool_rounds import PoolRound, pool_verdict, pools_verdict
 from shared.domain.pools.pool_samples import PoolSample
 from shared.domain.pools.pools import Pool
+from shared.domain.reports.failing_nodes import FailingNodesOfJob, failing_nodes_of_jobs, on_pool
 from shared.domain.reports.pool_tasks import AccountTasks, account_tasks
 from shared.domain.reports.reports import ListedPools, MonitoringReport, NodeReport, PoolReport
 from shared.domain.retirements.announcements import Announcement
@@ -37,7 +41,7 @@ class PoolQueries:
         self._jobs = stores.jobs
         self._deleted = stores.deleted_job_counters
         self._causes = stores.waiting_causes
-        self._tasks: dict[str, tuple[str | None, AccountTasks]] = {}
+        self._tasks: dict[str, tuple[str | None, AccountTasks, tuple[FailingNodesOfJob, ...]]] = {}
 
     async def last_rounds(self, accounts: Collection[str]) -> dict[str, PoolRound | None]:
         """Returns the last round over the pools of each of these watched accounts, by id; None before the first."""
@@ -72,23 +76,41 @@ class PoolQueries:
     async def with_tasks(self, account_id: str, reports: Sequence[PoolReport]) -> list[PoolReport]:
         """Returns pools of an account with the tasks of their jobs, as of its last round. Raises NotFoundError."""
         account = self._registry.account(account_id)
-        tasks = await self._account_tasks(account.key)
+        tasks, _ = await self._account_tasks(account.key)
         return [replace(report, tasks=tasks.of_pool(report.pool.key)) for report in reports]
 
-    async def _account_tasks(self, account_key: str) -> AccountTasks:
-        """Returns an account's tasks; until its next round from memory, as pages ask often and it has many jobs."""
+    async def failing_nodes(self, report: PoolReport) -> list[Finding]:
+        """Returns findings on nodes of a pool on which tasks of jobs fail, the clearest first, from stored rows.
+
+        The jobs are active, or ended within a day, and the nodes are still there.
+        """
+        _, failing = await self._account_tasks(report.account.key)
+        shown = on_pool(failing, report.pool.key, report.now)
+        jobs = [(job.facts.id, await self.still_there(report.account.id, job.found)) for job in shown]
+        nodes = sorted(((one.p_value, job, one), found) for job, found in jobs for one in found.nodes)
+        return [
+            finding
+            for (_, job, one), found in nodes[:MAX_FAILING_NODES]
+            for finding in stored_node_findings(job, found._replace(nodes=(one,)))
+        ]
+
+    async def _account_tasks(self, account_key: str) -> tuple[AccountTasks, tuple[FailingNodesOfJob, ...]]:
+        """Returns an account's tasks and failing nodes.
+
+        Until its next round they come from memory, as pages ask often and it has many jobs.
+        """
         _, last = await self._registry.watch_and_round(account_key)
         known = self._tasks.get(account_key)
         if known is not None and last is not None and known[0] == last.etag:
-            return known[1]
+            return known[1:]
         jobs = await self._jobs.load_all(account_key)
         deleted, causes = await asyncio.gather(  # after the jobs, as it requires
             self._deleted.load(account_key), self._causes.load(account_key)
         )
-        tasks = account_tasks(jobs.values(), deleted, causes)
+        tasks, failing = account_tasks(jobs.values(), deleted, causes), failing_nodes_of_jobs(jobs.values())
         if last is not None:
-            self._tasks[account_key] = last.etag, tasks
-        return tasks
+            self._tasks[account_key] = last.etag, tasks, failing
+        return tasks, failing
 
     async def pool(self, account_id: str, pool_id: str) -> PoolReport:
         """Returns one pool. Raises NotFoundError."""

@@ -71,6 +71,8 @@ async def test_a_bad_node_is_found_within_a_few_ticks(world: World) -> None:
     }  # fmt: skip
     assert found["evidence"]["pValue"] < 0.01
     assert found["severity"] == "info"
+    await ticks(world, 1)  # the pool's answer shows jobs as of the last round
+    assert await notes(world, f"pools/{POOL}") == [found]
     assert f"az batch node delete --pool-id={POOL} --node-list={bad}" in found["advice"]
     (compared,) = (await world.get("accounts/demo/jobs/found/comparison")).body["findings"]
     assert compared["evidence"]["pValue"] == found["evidence"]["pValue"]
@@ -84,6 +86,7 @@ async def test_no_node_is_named_where_tasks_fail_on_all_alike(world: World) -> N
         await fail_more(world, "even", f"bad-{number}", 20)
     await ticks(world)
     assert await notes(world, "jobs/even/explanation") == []
+    assert await notes(world, f"pools/{POOL}") == []
 
 
 async def test_a_node_that_is_gone_is_not_named(world: World) -> None:
@@ -94,6 +97,7 @@ async def test_a_node_that_is_gone_is_not_named(world: World) -> None:
     world.advance(600)
     await ticks(world)
     assert await notes(world, "jobs/left/explanation") == []
+    assert await notes(world, f"pools/{POOL}") == []
 
 
 async def test_a_job_is_looked_at_again_once_more_tasks_failed_and_minutes_have_passed(world: World) -> None:
@@ -116,4 +120,5 @@ async def test_nodes_that_were_not_determined_lately_are_not_named(world: World)
         await table.update_entity({**row, "failingNodes": json.dumps(older)}, mode=UpdateMode.REPLACE)
     assert await notes(world, "jobs/old/explanation") == []
     answer = await world.get("accounts/demo/jobs/old/explanation")
+    assert await notes(world, f"pools/{POOL}") == []
     assert any(one.startswith("On which nodes its tasks fail isn't known since") for one in answer.body["unknown"])
