@@ -160,7 +160,8 @@ class PoolProjection:
             named = {blob.incarnation: tail for blob, tail in tails.items()}
             projected = {name: Projected(tail.end, _minute(now)) for name, tail in named.items()}
             blobs = _since({**known.head.blobs, **projected}, _minute(now - _KEPT))
-            seen = _recent(_seen_in(known.head.seen, values), _minute(now - self._retention - _LONGER))
+            last = _seen_in(known.head.seen, zip(minutes.values(), values, strict=True), _minute(now))
+            seen = _recent(last, _minute(now - self._retention - _LONGER))
             written = _minute(now - _WRITTEN)
             latest = {
                 name: tail if blobs[name].minute >= written else tail.without_minutes()
@@ -222,14 +223,22 @@ def _number_of(waiting: _Waiting) -> int:
     return sum(len(step.values) for steps in waiting.values() for step in steps)
 
 
-def _seen_in(before: Mapping[str, Mapping[str, int]], values: Iterable[Minutes]) -> dict[str, dict[str, int]]:
-    """Returns the last minute with data of each node, by pool."""
+def _seen_in(
+    before: Mapping[str, Mapping[str, int]], projected: Iterable[tuple[BlobMinutes, Minutes]], now: int
+) -> dict[str, dict[str, int]]:
+    """Returns the last minute with data of each node, by pool.
+
+    A minute ahead of `now` counts as now if a step has just brought it. From stored rows it only counts for a node
+    without any other, as nobody remembers when it came.
+    """
     seen = {pool: dict(nodes) for pool, nodes in before.items()}
-    for some in values:
-        for minute, nodes in some.items():
+    for brought, values in projected:
+        for minute, nodes in values.items():
+            is_dated = minute <= now or minute in brought.values
             for pool, node in nodes:
                 last = seen.setdefault(pool, {})
-                last[node] = max(last.get(node, 0), minute)
+                if is_dated or node not in last:
+                    last[node] = max(last.get(node, 0), min(minute, now))
     return seen
 
 

@@ -134,6 +134,20 @@ async def test_values_by_node_are_the_latest_or_those_of_a_time(world: World, co
     assert len(table) == 4
 
 
+async def test_a_node_that_wrote_a_time_ahead_is_silent_once_it_writes_no_more(
+    world: World, container: ContainerClient
+) -> None:
+    (node,) = await staged(world, "ahead", 1)
+    await written(world, container, "ahead", {node: {1: 10, -50: 20}})
+    last = now(world)
+    assert (await world.get(f"accounts/demo/pools/ahead/telemetry?{USED}")).body["nodes"]["reporting"] == 1
+    world.advance(45 * 60)
+    nodes = (await world.get(f"accounts/demo/pools/ahead/telemetry?{USED}")).body["nodes"]
+    assert (nodes["reporting"], nodes["silent"]) == (0, 1)
+    (shown,) = (await world.get(f"accounts/demo/pools/ahead/telemetry/nodes?{USED}")).body["value"]
+    assert (shown["value"], datetime.fromisoformat(shown["seen"]) <= last) == (None, True)
+
+
 async def test_several_metrics_that_fit_a_map_are_refused_by_name(world: World, container: ContainerClient) -> None:
     (node,) = await staged(world, "one", 1)
     await written(world, container, "one", {node: {1: 10}})

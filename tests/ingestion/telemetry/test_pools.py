@@ -7,6 +7,7 @@ import pytest
 
 from shared.domain.blobs.blobs import shard_of
 from shared.domain.telemetry.pools.blocks import lines_of, part_of, sources_of
+from shared.domain.telemetry.pools.pool_reports import moment_of
 from shared.services.blobs.ingestion_stores import IngestionStores
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal
 from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, SECOND, TelemetryRig, blob_of, used
@@ -167,6 +168,39 @@ async def test_samples_before_the_name_of_their_node_move_to_it(rig: TelemetryRi
     await rig.append(frame("batch_agent_data", 0, ONCE, **names), frame("mem", 1, used=4), name=name)
     await host.run()
     assert await found(rig, name) == {("pool", "tvm-1", -24 * 60): 1, ("pool", "tvm-1", 0): 2, ("pool", "tvm-1", 1): 4}
+
+
+async def test_a_node_whose_clock_is_ahead_is_heard_of_when_its_data_are_read(rig: TelemetryRig) -> None:
+    rig.clock.time = at(5)
+    name, host = blob_of("n1"), await rig.host()
+    store = IngestionStores.of(rig.tables).pool_telemetry
+    seen = []
+    for minute in (5, 7):
+        rig.clock.time = at(minute)
+        await rig.append(used(1, at(minute + 20)), name=name)
+        await host.run()
+        seen.append((await store.load_head("demo", shard_of(name))).seen["pool"]["n1"])
+    assert [moment_of(minute) for minute in seen] == [at(5), at(7)]
+
+
+async def test_a_time_ahead_that_is_read_again_from_rows_is_no_sign_of_life(rig: TelemetryRig) -> None:
+    store = IngestionStores.of(rig.tables).pool_telemetry
+    seen: list[datetime] = []
+    has_died = True
+    while has_died:
+        rig.clock.time = at(5)
+        name, host = blob_of(f"n{len(seen)}"), await rig.host()
+        await rig.append(used(1, at(4)), name=name)
+        await host.run()
+        await rig.append(used(1, at(50)), name=name)
+        Mortal(host.tables).arm(len(seen) + 1, committed=True)
+        has_died = await _dies(host)
+        rig.clock.time = at(30)
+        await (await rig.host()).run()
+        seen.append(moment_of((await store.load_head("demo", shard_of(name))).seen["pool"][f"n{len(seen)}"]))
+    read_by_the_first, read_by_the_second, not_read_but_stored = at(5), at(30), at(4)
+    assert not_read_but_stored in seen
+    assert set(seen) <= {read_by_the_first, read_by_the_second, not_read_but_stored}
 
 
 async def test_blocks_go_when_their_time_is_over(rig: TelemetryRig) -> None:
