@@ -2,10 +2,10 @@
 
 A secret is recognised by what stands around it. So files are divided into cells of one size, and secrets are searched
 in each cell with CONTEXT bytes around it. What is hidden follows from the file alone, wherever a part begins. A file
-that still grows may end within a secret: its last word waits until more has been written.
+that still grows may end within a secret, or before the words that make it one, such as `echo … | docker login
+--password-stdin`: its last line waits until it ends, of a longer one its last CONTEXT bytes.
 """
 
-import re
 from dataclasses import dataclass
 
 from shared.domain.redaction.masking import masked
@@ -16,7 +16,6 @@ CONTEXT = 32 * 1024
 """Bytes around a cell. A secret that is longer, or whose sign is farther away from its cell, isn't found."""
 MAX_PART = 8 * 1024 * 1024
 """Bytes of one answer."""
-_LAST_GAP = re.compile(rb"[\s\S]*[\s\"']")
 _MAX_CONTROL, _MAX_INVALID = 0.02, 0.3  # shares of the bytes of a text
 _FEW = 2  # bytes that are no text, in however short a text
 _CUT = 6  # bytes of the signs at both ends of a part that may be cut
@@ -72,16 +71,22 @@ def encoding_of(content: bytes) -> str | None:
 def shown_part(content: bytes, read: Part, wanted: Part, *, encoding: str, grows: bool) -> bytes:
     """Returns the wanted part of what was read, with its secrets masked, byte for byte at its place.
 
-    `content` has the bytes of `read`, or fewer where the file was cut meanwhile. With `grows` the last word of the file
-    isn't shown where nothing stands behind it yet.
+    `content` has the bytes of `read`, or fewer where the file was cut meanwhile. With `grows` the last line of the file
+    isn't shown before it ends.
     """
-    end = min(wanted.end, read.start + len(content))
-    if grows and wanted.end >= read.end:
-        found = _LAST_GAP.match(content)
-        end = min(end, read.start + (found.end() if found else 0))
+    end = min(wanted.end, read.start + (_settled(content) if grows else len(content)))
     cells = range(wanted.start // CELL * CELL, end, CELL)
     shown = b"".join(_masked_cell(content, cell, read, encoding) for cell in cells)
     return shown[wanted.start % CELL : max(0, end - (cells.start if cells else end))]
+
+
+def _settled(content: bytes) -> int:
+    """Returns how much of a growing file's content later bytes can't change: all but its last line, or the end of it.
+
+    Content that goes on CONTEXT bytes behind a part holds back none of that part.
+    """
+    line = max(content.rfind(b"\n"), content.rfind(b"\r")) + 1
+    return max(line, len(content) - CONTEXT)
 
 
 def _masked_cell(content: bytes, cell: int, read: Part, encoding: str) -> bytes:

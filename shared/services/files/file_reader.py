@@ -40,7 +40,7 @@ class FolderReport:
 class FilePart:
     """A part of a file as it is shown: `content` begins at `start`. `encoding` is None for a file that is no text.
 
-    Only of a text are secrets masked. `end` is where the next part begins: before the last word of a file that grows.
+    Only of a text are secrets masked. `end` is where the next part begins: before the last line of a file that grows.
     """
 
     facts: FileFacts

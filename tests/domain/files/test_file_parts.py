@@ -83,9 +83,9 @@ def test_a_growing_file_read_by_offset_never_shows_half_a_token() -> None:
         assert _shown(file, part_from(len(shown), MAX_PART, len(file))) == whole[len(shown) :]
 
 
-def test_the_last_word_of_a_file_that_has_ended_is_shown() -> None:
+def test_the_last_line_of_a_file_that_has_ended_is_shown() -> None:
     assert _shown(b"exit code 137", Part(0, 13)) == b"exit code 137"
-    assert _shown(b"exit code 137", Part(0, 13), grows=True) == b"exit code "
+    assert _shown(b"exit\ncode 137", Part(0, 13), grows=True) == b"exit\n"
     assert _shown(b"137", Part(0, 3), grows=True) == b""
 
 

@@ -65,5 +65,5 @@ function rangeText({ start, next, size }: FilePart): string {
   if (!size) return "The file is empty.";
   if (start === 0 && next === size) return `The whole file, ${valueText(size, "bytes")}.`;
   if (next === size) return `The last ${valueText(size - start, "bytes")} of ${valueText(size, "bytes")}.`;
-  return `${valueText(next - start, "bytes")} of ${valueText(size, "bytes")}; a word that is being written is shown when it ends.`;
+  return `${valueText(next - start, "bytes")} of ${valueText(size, "bytes")}; a line that is being written is shown when it ends.`;
 }

@@ -121,7 +121,8 @@ function WhyNotKept({ message }: { message: string | null | undefined }) {
   );
 }
 
-function emptyText({ size, encoding }: FilePart): string {
+function emptyText({ bytes, size, encoding }: FilePart): string {
   if (!size) return "It is empty.";
+  if (!bytes.length) return "A line that is being written is shown when it ends.";
   return encoding ? "Its last lines are empty." : "It is no text.";
 }

@@ -6,7 +6,7 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 export interface FilePart {
   /** The offset of the first byte. */
   start: number;
-  /** The offset of the next part: of a growing file before its last word. */
+  /** The offset of the next part: of a growing file before its last line. */
   next: number;
   /** The size of the whole file. */
   size: number;
@@ -53,9 +53,12 @@ function joined(first: Bytes, second: Bytes): Bytes {
   return bytes;
 }
 
-/** The lines, without colours and overwritten progress bars; a line whose beginning is missing is left out. */
+/**
+ * The lines, without colours and overwritten progress bars. A line whose beginning is missing is left out, and so is a
+ * sign that is cut by the end.
+ */
 export function linesOf({ bytes, encoding, start }: FilePart): string[] {
-  const text = new TextDecoder(encoding ?? "utf-8").decode(bytes);
+  const text = new TextDecoder(encoding ?? "utf-8").decode(bytes, { stream: true });
   const lines = text.split(/\r?\n/);
   if (start > 0 && lines.length > 1) lines.shift();
   if (lines.at(-1) === "") lines.pop();

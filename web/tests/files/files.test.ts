@@ -82,3 +82,10 @@ test("UTF-16 is decoded, also without a mark at its beginning", () => {
   const bytes = new Uint8Array([72, 0, 105, 0, 10, 0]);
   assert.deepEqual(linesOf({ start: 0, next: 6, size: 6, encoding: "utf-16le", bytes }), ["Hi"]);
 });
+
+test("a sign that is cut by the end of the part isn't shown", () => {
+  const wide = new Uint8Array([72, 0, 105, 0, 10]);
+  assert.deepEqual(linesOf({ start: 0, next: 5, size: 6, encoding: "utf-16le", bytes: wide }), ["Hi"]);
+  const { bytes } = part("Größe");
+  assert.deepEqual(linesOf({ start: 0, next: 3, size: 7, encoding: "utf-8", bytes: bytes.slice(0, 3) }), ["Gr"]);
+});
