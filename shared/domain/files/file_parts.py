@@ -6,6 +6,7 @@ that still grows may end within a secret, or before the words that make it one, 
 --password-stdin`: its last line waits until it ends, of a longer one its last CONTEXT bytes.
 """
 
+import re
 from dataclasses import dataclass
 
 from shared.domain.redaction.masking import masked
@@ -20,6 +21,7 @@ _MAX_CONTROL, _MAX_INVALID = 0.02, 0.3  # shares of the bytes of a text
 _FEW = 2  # bytes that are no text, in however short a text
 _CUT = 6  # bytes of the signs at both ends of a part that may be cut
 _CONTROL = bytes({*range(32), 127}.difference(b"\t\n\r\f\b\x1b"))  # those of progress bars and colours are text
+_WIDE_SIGNS = re.compile(rb"\0?(?:[\t\n\r\f\b\x1b -~\xa0-\xff]\0){4,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +57,21 @@ def last_part(length: int, size: int) -> Part:
 def encoding_of(content: bytes) -> str | None:
     """Returns the encoding of a text, by all of its bytes; None where it is none.
 
-    UTF-16 is recognised by the zero bytes of its signs from the Latin part. Other single bytes, as of Latin-1, count as
-    UTF-8 that has mistakes.
+    UTF-16 is recognised by the zero bytes of its signs from the Latin part; lines of it in a text of another encoding
+    are text, too. Other single bytes, as of Latin-1, count as UTF-8 that has mistakes.
     """
     half, first, second = len(content) // 2, content[::2].count(0), content[1::2].count(0)
     for many, few, encoding in ((second, first, "utf-16-le"), (first, second, "utf-16-be")):
         if half and many > half * 2 // 5 and few <= half * _MAX_CONTROL:
             return encoding
-    control = len(content) - len(content.translate(None, _CONTROL))
-    invalid = len(content) - len(content.decode("utf-8", "ignore").encode())
-    is_text = control <= max(len(content) * _MAX_CONTROL, _FEW) and invalid <= max(len(content) * _MAX_INVALID, _CUT)
+    rest = _WIDE_SIGNS.sub(b"", content) if first or second else content
+    control = len(rest) - len(rest.translate(None, _CONTROL))
+    invalid = len(rest) - len(rest.decode("utf-8", "ignore").encode())
+    is_text = control <= max(len(rest) * _MAX_CONTROL, _FEW) and invalid <= max(len(rest) * _MAX_INVALID, _CUT)
     return "utf-8" if is_text else None
 
 
-def shown_part(content: bytes, read: Part, wanted: Part, *, encoding: str, grows: bool) -> bytes:
+def shown_part(content: bytes, read: Part, wanted: Part, *, grows: bool) -> bytes:
     """Returns the wanted part of what was read, with its secrets masked, byte for byte at its place.
 
     `content` has the bytes of `read`, or fewer where the file was cut meanwhile. With `grows` the last line of the file
@@ -76,7 +79,7 @@ def shown_part(content: bytes, read: Part, wanted: Part, *, encoding: str, grows
     """
     end = min(wanted.end, read.start + (_settled(content) if grows else len(content)))
     cells = range(wanted.start // CELL * CELL, end, CELL)
-    shown = b"".join(_masked_cell(content, cell, read, encoding) for cell in cells)
+    shown = b"".join(_masked_cell(content, cell, read) for cell in cells)
     return shown[wanted.start % CELL : max(0, end - (cells.start if cells else end))]
 
 
@@ -89,9 +92,9 @@ def _settled(content: bytes) -> int:
     return max(line, len(content) - CONTEXT)
 
 
-def _masked_cell(content: bytes, cell: int, read: Part, encoding: str) -> bytes:
+def _masked_cell(content: bytes, cell: int, read: Part) -> bytes:
     """Returns a cell of a file; its context begins with a line where one does."""
     at, first = cell - read.start, max(0, cell - CONTEXT - read.start)
-    if encoding == "utf-8" and cell > CONTEXT:
+    if cell > CONTEXT:
         first = content.find(b"\n", first, at) + 1 or first
-    return masked(content[first : at + CELL + CONTEXT], encoding)[at - first : at - first + CELL]
+    return masked(content[first : at + CELL + CONTEXT])[at - first : at - first + CELL]

@@ -163,7 +163,7 @@ class FileReader:
         if encoding is None:
             return FilePart(facts, path, part.start, own, None)
         grows = await self._grows(owner, facts)
-        shown = await asyncio.to_thread(shown_part, content, read, part, encoding=encoding, grows=grows)
+        shown = await asyncio.to_thread(shown_part, content, read, part, grows=grows)
         return FilePart(facts, path, part.start, shown, encoding)
 
     async def _grows(self, owner: _Owner, facts: FileFacts) -> bool:

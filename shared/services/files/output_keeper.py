@@ -273,5 +273,5 @@ async def _tail(files: BatchFiles, owner: FileOwner, stream: str) -> tuple[KeptT
         return KeptTail(reason=error.code), 0
     if (encoding := encoding_of(content)) is None:
         return KeptTail(reason=NO_TEXT), len(content)
-    shown = await asyncio.to_thread(shown_part, content, read, part, encoding=encoding, grows=False)
+    shown = await asyncio.to_thread(shown_part, content, read, part, grows=False)
     return KeptTail(size, part.start, shown, encoding), len(content)

@@ -29,9 +29,9 @@ def _log(size: int) -> bytes:
     return file
 
 
-def _shown(file: bytes, wanted: Part, *, grows: bool = False, encoding: str = "utf-8") -> bytes:
+def _shown(file: bytes, wanted: Part, *, grows: bool = False) -> bytes:
     read = wanted.with_context(len(file))
-    return shown_part(file[read.start : read.end], read, wanted, encoding=encoding, grows=grows)
+    return shown_part(file[read.start : read.end], read, wanted, grows=grows)
 
 
 def test_masking_keeps_the_length_and_every_other_byte() -> None:
@@ -50,8 +50,37 @@ def test_what_masking_hides_is_what_redaction_takes_out() -> None:
 def test_secrets_are_masked_in_texts_of_two_bytes_a_sign(encoding: str) -> None:
     text = f"password={_SECRET} end 🚀".encode(encoding)
     assert encoding_of(text * 9) == encoding
-    assert masked(text, encoding).decode(encoding) == f"password={'*' * len(_SECRET)} end 🚀"
-    assert masked(text[:-1], encoding)[-1:] == text[-2:-1]
+    assert masked(text).decode(encoding) == f"password={'*' * len(_SECRET)} end 🚀"
+    assert masked(text[:-1])[-1:] == text[-2:-1]
+
+
+def _mixed(wide: str) -> bytes:
+    """Returns a file to which a shell of Windows writes UTF-16 and programs write UTF-8, also from odd bytes on."""
+    line = f"password={_SECRET} is used in part 7 of 12\n"
+    narrow, broad = line.encode(), line.encode(wide)
+    return narrow * 200 + broad + b"x\n" + broad + b"x\n" + broad * 20 + narrow * 3 + broad * 2 + narrow * 40
+
+
+@pytest.mark.parametrize("wide", ["utf-16-le", "utf-16-be"])
+def test_secrets_are_masked_in_files_of_two_encodings(wide: str) -> None:
+    file = _mixed(wide)
+    shown = _shown(file, Part(0, len(file)))
+    assert len(shown) == len(file)
+    for encoding in ("utf-8", wide):
+        assert _SECRET.encode(encoding) not in shown
+        assert shown.count("password=***".encode(encoding)) == file.count("password=Tr0".encode(encoding))
+        assert shown.count(" is used".encode(encoding)) == file.count(" is used".encode(encoding))
+
+
+@pytest.mark.parametrize("wide", ["utf-16-le", "utf-16-be"])
+def test_every_part_of_a_file_of_two_encodings_is_text_and_shows_what_the_whole_shows(wide: str) -> None:
+    file = _mixed(wide)
+    whole = _shown(file, Part(0, len(file)))
+    for start in range(0, len(file), 251):
+        wanted = part_from(start, 150, len(file))
+        read = wanted.with_context(len(file))
+        assert encoding_of(file[read.start : read.end]), start
+        assert _shown(file, wanted) == whole[wanted.start : wanted.end], start
 
 
 def test_a_part_that_begins_anywhere_shows_what_the_whole_file_shows() -> None:
@@ -101,8 +130,8 @@ def test_parts_stay_within_the_file_and_the_bound_of_an_answer() -> None:
 
 def test_a_file_that_was_cut_between_two_requests_shows_what_is_left() -> None:
     wanted = Part(2, 12)
-    assert shown_part(b"begin", wanted.with_context(12), wanted, encoding="utf-8", grows=False) == b"gin"
-    assert shown_part(b"", wanted.with_context(12), wanted, encoding="utf-8", grows=False) == b""
+    assert shown_part(b"begin", wanted.with_context(12), wanted, grows=False) == b"gin"
+    assert shown_part(b"", wanted.with_context(12), wanted, grows=False) == b""
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ ON_A_LINE = [sample for sample in samples() if len(sample.text.splitlines()) == 
 def _shown(file: bytes, start: int = 0) -> bytes:
     wanted = part_from(start, len(file), len(file))
     read = wanted.with_context(len(file))
-    return shown_part(file[read.start : read.end], read, wanted, encoding="utf-8", grows=True)
+    return shown_part(file[read.start : read.end], read, wanted, grows=True)
 
 
 def test_a_file_that_grows_byte_by_byte_shows_what_the_whole_shows() -> None:
@@ -49,5 +49,5 @@ def test_a_part_that_ends_just_before_the_end_of_a_growing_file_waits_too() -> N
     file = b"one\necho Tr0ub4dor-and-3"
     for length in range(len(file) + 1):
         wanted = Part(0, length)
-        shown = shown_part(file, wanted.with_context(len(file)), wanted, encoding="utf-8", grows=True)
+        shown = shown_part(file, wanted.with_context(len(file)), wanted, grows=True)
         assert b"one\n".startswith(shown)

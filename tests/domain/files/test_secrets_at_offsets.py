@@ -26,7 +26,7 @@ SAMPLES = samples()
 
 def _shown(file: bytes, wanted: Part) -> bytes:
     read = wanted.with_context(len(file))
-    return shown_part(file[read.start : read.end], read, wanted, encoding="utf-8", grows=False)
+    return shown_part(file[read.start : read.end], read, wanted, grows=False)
 
 
 def _places(file: bytes, sample: Sample) -> Iterator[Part]:
