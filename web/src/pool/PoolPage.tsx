@@ -1,6 +1,6 @@
 // The page of a pool: summary, nodes, queue, history, start-up, events, setup, node agent.
 
-import { useContext } from "preact/hooks";
+import { useContext, useMemo } from "preact/hooks";
 import { pathOfPool } from "../api/paths.ts";
 import { POLL_MS } from "../api/poller.ts";
 import { usePolled } from "../api/usePolled.ts";
@@ -13,6 +13,7 @@ import { DetailBody, NotFound } from "../ui/page/DetailPage.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
 import { AgentSection } from "./agent/AgentSection.tsx";
 import type { Pool } from "./model.ts";
+import { failingNodesOf, findingsOn } from "./nodelist/failing.ts";
 import { NodeSections } from "./nodelist/NodeSection.tsx";
 import { NodePanel } from "./nodepanel/NodePanel.tsx";
 import { PoolHistorySection } from "./PoolHistorySection.tsx";
@@ -36,6 +37,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
   const navigate = useContext(Navigation);
   useDetailPage(id, back);
   const { value: pool, failure } = polled;
+  const failing = useMemo(() => failingNodesOf(pool?.findings), [pool?.findings]);
   const gone = failure?.status === 404 && !pool;
   const created = pool ? Date.parse(pool.creationTime) : -Infinity;
   const range = view.range ?? (pool || failure ? rangeFor(pool) : null);
@@ -65,6 +67,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
             view={view}
             counts={pool?.nodeCounts ?? null}
             flapping={pool?.flappingNodes ?? null}
+            failing={failing}
             open={open}
           />
           <QueueSection view={view} />
@@ -76,7 +79,7 @@ export function PoolPage({ account, id, back }: PoolPageProps) {
           {pool && <AgentSection view={view} commandLine={pool.startTask?.commandLine ?? ""} openNode={open} />}
         </>
       )}
-      {view.node && <NodePanel key={view.node} view={view} close={close} />}
+      {view.node && <NodePanel key={view.node} view={view} findings={findingsOn(failing, view.node)} close={close} />}
     </Shell>
   );
 }

@@ -3,6 +3,7 @@
 import type { Json, NodeCounts, Verdict } from "../api/model.ts";
 import type { ErrorText, Interruptions } from "../nodes/model.ts";
 import type { Announced } from "../retirements/model.ts";
+import type { Finding } from "../ui/findings/model.ts";
 
 export interface Size {
   current: number;
@@ -98,6 +99,8 @@ export interface Pool {
   settingChanges: SettingChange[];
   settingChangesLeftOut: number;
   retirements: Retirement[];
+  /** In the answer of a single pool. */
+  findings?: Finding[];
   verdict: Verdict;
 }
 

@@ -63,7 +63,7 @@ function ExplanationDetails({ account, explanation: { summary, findings, unknown
       </p>
       {first && <FindingDetails account={account} finding={first} open={first.severity === "blocking"} />}
       {others.map((finding) => (
-        <FindingDetails key={finding.code} account={account} finding={finding} open={false} />
+        <FindingDetails key={`${finding.code} ${finding.title}`} account={account} finding={finding} open={false} />
       ))}
       {unknown.length > 0 && (
         <div class="unknown">

@@ -14,16 +14,18 @@ import { serverClock } from "../../time/clock.ts";
 import { useTooltipSetter } from "../../ui/text/Tooltip.tsx";
 import { HEAT_GROUPS, type HeatMap } from "../telemetry/heat.ts";
 import { cellGroups, gridOf, nextIndex, nodeAt, positionOf } from "./cells.ts";
+import { crossesOf, type FailingNodes, findingsOn } from "./failing.ts";
 
 interface MapProps {
   states: NodeStates;
   view: PoolView;
   /** Null while states colour the map. */
   heat: HeatMap | null;
+  failing: FailingNodes;
   open: (node: string) => void;
 }
 
-export function NodeMap({ states, view, heat, open }: MapProps) {
+export function NodeMap({ states, view, heat, failing, open }: MapProps) {
   const { nodes, otherNodes, otherCauses } = states;
   const { ref, width } = useWidth();
   const [chosen, choose] = useState<number | null>(null);
@@ -40,8 +42,13 @@ export function NodeMap({ states, view, heat, open }: MapProps) {
         : cellGroups(nodes, grid, matches, STATE_GROUPS, ({ state }) => stateGroupOf(state)),
     [nodes, grid, matches, heat],
   );
+  const crosses = useMemo(() => crossesOf(nodes, failing, grid), [nodes, failing, grid]);
   const node = chosen === null ? undefined : nodes[chosen];
-  const text = node ? nodeText(node, states.vmSizes) + (heat ? `; ${heat.textOf(node.id)}` : "") : null;
+  const text = node
+    ? nodeText(node, states.vmSizes) +
+      (heat ? `; ${heat.textOf(node.id)}` : "") +
+      (findingsOn(failing, node.id).length ? "; tasks fail on it" : "")
+    : null;
   useEffect(() => {
     if (movedByKey.current) mark.current?.scrollIntoView({ block: "nearest" });
     // Scroll events arrive in the next frame, and hide tooltips.
@@ -98,6 +105,7 @@ export function NodeMap({ states, view, heat, open }: MapProps) {
                 d={path}
               />
             ))}
+            {crosses && <path class="failing-cells" data-testid="failing-cells" d={crosses} />}
             {node && chosen !== null && (
               <rect ref={mark} class="chosen-cell" {...positionOf(chosen, grid)} width={grid.size} height={grid.size} />
             )}

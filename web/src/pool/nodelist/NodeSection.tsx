@@ -20,6 +20,8 @@ import { useInView } from "../../ui/page/useInView.ts";
 import { ExternalText } from "../../ui/text/ExternalText.tsx";
 import { ColourSelect, useHeatMap } from "../telemetry/ColourSelect.tsx";
 import { HeatLegend } from "../telemetry/HeatLegend.tsx";
+import { FailingNodeList } from "./FailingNodeList.tsx";
+import type { FailingNodes } from "./failing.ts";
 import { NodeMap } from "./NodeMap.tsx";
 import { NodeTable } from "./NodeTable.tsx";
 import { nodesQuery, ROWS_OF_CSV } from "./query.ts";
@@ -31,11 +33,12 @@ interface NodesProps {
   view: PoolView;
   counts: NodeCounts | null;
   flapping: number | null;
+  failing: FailingNodes;
   open: (node: string) => void;
 }
 
 /** The map and the table load and fail independently, and share their filters. */
-export function NodeSections({ view, counts, flapping, open }: NodesProps) {
+export function NodeSections({ view, counts, flapping, failing, open }: NodesProps) {
   const { ref, inView } = useInView();
   const polled = usePolled<NodeStates>({
     path: pathOfPool(view, "nodestates"),
@@ -55,21 +58,29 @@ export function NodeSections({ view, counts, flapping, open }: NodesProps) {
         {(states) =>
           states.nodes.length ? (
             <>
-              <NodeMap states={states} view={view} heat={heat.map} open={open} />
+              <NodeMap states={states} view={view} heat={heat.map} failing={failing} open={open} />
               {heat.map && <HeatLegend heat={heat.map} nodes={states.nodes} />}
               {heat.problem && <p class="note map-note">{heat.problem}</p>}
+              <FailingNodeList account={view.account} failing={failing} />
             </>
           ) : (
             <NoNodes view={view} counts={counts} />
           )
         }
       </Section>
-      <NodeList view={view} counts={counts} flapping={flapping} causes={polled.value?.causes ?? []} open={open} />
+      <NodeList
+        view={view}
+        counts={counts}
+        flapping={flapping}
+        failing={failing}
+        causes={polled.value?.causes ?? []}
+        open={open}
+      />
     </>
   );
 }
 
-function NodeList({ view, counts, flapping, causes, open }: NodesProps & { causes: Cause[] }) {
+function NodeList({ view, counts, flapping, failing, causes, open }: NodesProps & { causes: Cause[] }) {
   const { ref, inView } = useInView();
   const first = pathOfPool(view, "nodes") + nodesQuery(view);
   const pages = usePages(first);
@@ -86,7 +97,7 @@ function NodeList({ view, counts, flapping, causes, open }: NodesProps & { cause
     >
       {({ value }) => (
         <>
-          {value.length ? <NodeTable nodes={value} open={open} /> : <NoNodes view={view} counts={counts} />}
+          {value.length ? <NodeTable nodes={value} failing={failing} open={open} /> : <NoNodes view={view} counts={counts} />}
           <Pagination
             noun="nodes"
             before={pages.before}

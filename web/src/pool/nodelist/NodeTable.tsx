@@ -8,13 +8,15 @@ import { stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
 import { ColumnHeader } from "../../ui/list/ColumnHeader.tsx";
 import { Age, TimeInState } from "../../ui/text/Age.tsx";
 import { Id, TextWithIds } from "../../ui/text/Id.tsx";
+import { type FailingNodes, findingsOn } from "./failing.ts";
 
 interface TableProps {
   nodes: Node[];
+  failing: FailingNodes;
   open: (node: string) => void;
 }
 
-export function NodeTable({ nodes, open }: TableProps) {
+export function NodeTable({ nodes, failing, open }: TableProps) {
   return (
     <table class="tasks nodes-table" role="table" data-testid="nodes">
       <thead role="rowgroup">
@@ -31,14 +33,14 @@ export function NodeTable({ nodes, open }: TableProps) {
       </thead>
       <tbody role="rowgroup">
         {nodes.map((node) => (
-          <NodeRow key={node.id} node={node} open={open} />
+          <NodeRow key={node.id} node={node} fails={findingsOn(failing, node.id).length > 0} open={open} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function NodeRow({ node, open }: { node: Node; open: (node: string) => void }) {
+function NodeRow({ node, fails, open }: { node: Node; fails: boolean; open: (node: string) => void }) {
   return (
     <tr role="row" data-node={node.id}>
       <th role="rowheader" scope="row" class="task">
@@ -47,6 +49,7 @@ function NodeRow({ node, open }: { node: Node; open: (node: string) => void }) {
       <td role="cell" class="state-cell" data-node-state={node.state}>
         <GroupSwatch group={stateGroupOf(node.state)} /> {visible(stateLabel(node.state))}
         {node.flapping && <small class="bad"> flapping</small>}
+        {fails && <small class="bad"> tasks fail</small>}
       </td>
       <td role="cell" class="for">
         <span class="label">for </span>

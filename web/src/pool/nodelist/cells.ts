@@ -10,7 +10,7 @@ const SIZES: [nodes: number, size: number][] = [
   [Infinity, 8],
 ];
 
-interface Grid {
+export interface Grid {
   columns: number;
   rows: number;
   size: number;

@@ -14,6 +14,8 @@ import { GroupSwatch } from "../../nodes/NodeBar.tsx";
 import { stateGroupOf, stateLabel } from "../../nodes/stateGroups.ts";
 import type { PoolView } from "../../routing/poolView.ts";
 import { NodeTelemetry } from "../../telemetry/NodeTelemetry.tsx";
+import { FindingDetails } from "../../ui/findings/FindingDetails.tsx";
+import type { Finding } from "../../ui/findings/model.ts";
 import { ErrorNotice } from "../../ui/page/ErrorNotice.tsx";
 import { Panel } from "../../ui/page/Panel.tsx";
 import { Loading } from "../../ui/page/PolledContents.tsx";
@@ -32,10 +34,12 @@ const INTERVAL_MS = 5_000;
 
 interface PanelProps {
   view: PoolView;
+  /** Those on the node. */
+  findings: Finding[];
   close: () => void;
 }
 
-export function NodePanel({ view, close }: PanelProps) {
+export function NodePanel({ view, findings, close }: PanelProps) {
   const { value: node, failure, retry } = usePolled<Node>({
     path: pathOfPool(view, "nodes", view.node),
     intervalMs: INTERVAL_MS,
@@ -50,7 +54,7 @@ export function NodePanel({ view, close }: PanelProps) {
     <Panel class="of-node" close={close} heading={heading}>
       {failure && <ErrorNotice failure={failure} retry={retry} name="node" hasOlderData={node !== null} />}
       {node ? (
-        <Contents node={node} view={view} />
+        <Contents node={node} view={view} findings={findings} />
       ) : failure?.status === 404 ? (
         <NodeTelemetry view={view} node={null} />
       ) : (
@@ -64,7 +68,7 @@ function asOf({ asOf: at }: Node): string {
   return at ? formatExactTime(Date.parse(at)) : "an unknown time";
 }
 
-function Contents({ node, view }: { node: Node; view: PoolView }) {
+function Contents({ node, view, findings }: { node: Node; view: PoolView; findings: Finding[] }) {
   const [shown, setShown] = useState(FOLDED);
   const files = pathOfPool(view, "nodes", view.node, "files");
   return (
@@ -85,6 +89,14 @@ function Contents({ node, view }: { node: Node; view: PoolView }) {
           Flapping: entered a bad state {plural(node.flaps, "time")} within an hour.
         </p>
       )}
+      {findings.map((finding) => (
+        <FindingDetails
+          key={String(finding.evidence.jobId)}
+          account={view.account}
+          finding={finding}
+          open={findings.length === 1}
+        />
+      ))}
       <dl class="fields-of">
         <Field name="Last seen by Batch">
           <Age
