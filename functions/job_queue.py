@@ -36,7 +36,7 @@ def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
         try:
             left = [queued] if await services.polling.run_queued(queued) else []
             failing = services.polling.take_failing()
-            await services.output_keeper.keep(failing)
+            await services.output_keeper.keep(failing, services.polling.take_failing_pools())
             await services.failing_nodes.refresh(failing)
             if left := left + services.polling.take_messages():
                 more.set([text_of(message) for message in left])

@@ -23,8 +23,8 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
     async def tick(timer: func.TimerRequest, jobs: func.Out[List[str]]) -> None:  # noqa: UP006
         """Polls every account that is due, sweeps blobs for new data, and uploads the node agent's file.
 
-        Then it keeps what failed tasks wrote last, determines on which nodes tasks fail, reads the dependencies of
-        waiting tasks, and explains some of the jobs that wait.
+        Then it keeps what failed tasks and start tasks wrote last, determines on which nodes tasks fail, reads the
+        dependencies of waiting tasks, and explains some of the jobs that wait.
 
         A failure raises, the platform logs it, and the next tick tries again.
         """
@@ -44,7 +44,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             spent = timedelta(seconds=asyncio.get_running_loop().time() - began)
             left = min(budget, turn) - spent  # after a long tick none, so that the next one isn't late
             failing = services.polling.take_failing()
-            await services.output_keeper.keep(failing, left)
+            await services.output_keeper.keep(failing, services.polling.take_failing_pools(), left)
             spent = timedelta(seconds=asyncio.get_running_loop().time() - began)
             await services.failing_nodes.refresh(failing, min(budget, turn) - spent)
         finally:
@@ -76,7 +76,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         except NotFoundError as error:
             _LOG.warning("A poll on demand was dropped: %s", error)
         failing = services.polling.take_failing()
-        await services.output_keeper.keep(failing)
+        await services.output_keeper.keep(failing, services.polling.take_failing_pools())
         await services.failing_nodes.refresh(failing)
         if messages := services.polling.take_messages():
             jobs.set([text_of(message) for message in messages])

@@ -65,6 +65,8 @@ ENDPOINTS = (
     Endpoint("pools.pools", "get_node", "GET", f"{POOL}/nodes/{{node}}"),
     Endpoint("files.files", "list_node_files", "GET", f"{POOL}/nodes/{{node}}/files"),
     Endpoint("files.files", "get_node_file", "GET", f"{POOL}/nodes/{{node}}/files/{{*path}}"),
+    Endpoint("files.start_outputs", "get_node_output", "GET", f"{POOL}/nodes/{{node}}/output"),
+    Endpoint("files.start_outputs", "delete_pool_outputs", "DELETE", f"{POOL}/outputs"),
     Endpoint("cost.account_cost", "get_account_cost", "GET", f"{ACCOUNT}/cost"),
     Endpoint("cost.cost_summary", "get_cost_summary", "GET", f"{ACCOUNT}/cost/summary"),
     Endpoint("cost.focus", "get_focus_costs", "GET", f"{ACCOUNT}/cost/focus"),

@@ -49,6 +49,7 @@ from shared.services.explain.shared_evidence import SharedEvidence
 from shared.services.explain.waiting_jobs import WaitingJobs
 from shared.services.files.file_reader import FileReader
 from shared.services.files.kept_outputs import KeptOutputs
+from shared.services.files.kept_start_outputs import KeptStartOutputs
 from shared.services.files.output_keeper import OutputKeeper
 from shared.services.housekeeping import HousekeepingService
 from shared.services.ingestion import Ingestion
@@ -93,6 +94,7 @@ class Services:
     live_tasks: LiveTasks
     files: FileReader
     kept_outputs: KeptOutputs
+    kept_start_outputs: KeptStartOutputs
     output_keeper: OutputKeeper
     failing_nodes: FailingNodeDigests
     timelines: Timelines
@@ -153,12 +155,10 @@ async def open_services(settings: Settings) -> Services:
     budgets = RequestBudgets(registry)
     output_days = {"": timedelta()} if settings.file_readers == "nobody" else settings.output_days
     output_limits = OutputLimits(output_days, settings.output_bytes_a_day, settings.output_tasks_a_minute)
+    starts = KeptStartOutputs(accounts, registry, pools, stores.outputs, output_limits)
     prices = PriceSettings(
-        settings.price_source,
-        settings.price_currency,
-        settings.price_url,
-        settings.price_regions,
-        settings.price_entries,
+        *(settings.price_source, settings.price_currency, settings.price_url),
+        *(settings.price_regions, settings.price_entries),
     )
     reader = PriceReader(settings.accounts, stores, RetailPrices(prices.url), prices)
     quota_settings = QuotaSettings(settings.reads_quotas, settings.account_ids, settings.arm_url, settings.cost_labels)
@@ -198,8 +198,9 @@ async def open_services(settings: Settings) -> Services:
         queries=queries,
         tasks=tasks,
         live_tasks=LiveTasks(sources, queries, tasks, registry),
-        files=FileReader(sources, queries, tasks, registry, stores.outputs),
+        files=FileReader(sources, queries, tasks, registry, stores.outputs, starts),
         kept_outputs=KeptOutputs(accounts, registry, queries, tasks, stores.outputs, output_limits),
+        kept_start_outputs=starts,
         output_keeper=OutputKeeper(sources, registry, stores.rounds, walk, stores.outputs, output_limits),
         failing_nodes=FailingNodeDigests(registry, walk, stores.jobs, records),
         timelines=Timelines(queries, walk),

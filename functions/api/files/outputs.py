@@ -83,12 +83,12 @@ def _answer(report: "OutputReport") -> OutputAnswer:
         exit_code=run.exit_code,
         pool_id=run.node[0],
         node_id=run.node[1],
-        stderr=_stream(kept, "stderr.txt"),
-        stdout=_stream(kept, "stdout.txt"),
+        stderr=stream_answer(kept, "stderr.txt"),
+        stdout=stream_answer(kept, "stdout.txt"),
     )
 
 
-def _stream(kept: KeptOutput, stream: str) -> StreamAnswer:
+def stream_answer(kept: KeptOutput, stream: str) -> StreamAnswer:
     tail = kept.tail(stream)
     if tail.reason:
         return StreamAnswer(reason=tail.reason, message=why_unkept(tail.reason, kept.run, kept.kept_at))

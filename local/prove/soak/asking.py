@@ -32,6 +32,7 @@ _ROUTES = (
     "accounts/{a}/pools/{p}/nodes", "accounts/{a}/pools/{p}/nodestates", "accounts/{a}/pools/{p}/autoscaleruns",
     "accounts/{a}/pools/{p}/nodes/{n}", "accounts/{a}/pools/{p}/nodes/{n}/telemetry",
     "accounts/{a}/pools/{p}/nodes/{n}/files", "accounts/{a}/pools/{p}/nodes/{n}/files/startup/stdout.txt?tail=100",
+    "accounts/{a}/pools/{p}/nodes/{n}/output",
     "accounts/{a}/pools/{p}/nodes/{n}/telemetry?step=PT1M", "accounts/{a}/pools/{p}/nodes/{n}/telemetry?format=csv",
     "accounts/{a}/events?maxpagesize=100", "accounts/{a}/events?job={j}", "accounts/{a}/ingestion",
     "accounts/{a}/rejects?maxpagesize=50", "accounts/{a}/monitoring", "accounts/{a}/prices", "accounts/{a}/cost",

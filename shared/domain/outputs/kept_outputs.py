@@ -13,7 +13,8 @@ TAIL = 64 * 1024
 """Bytes that are kept of a stream."""
 STREAMS = ("stderr.txt", "stdout.txt")
 _OVERLAP = timedelta(minutes=10)  # nodes report late, and their clocks differ
-_OLDEST = timedelta(days=1)
+OLDEST = timedelta(days=1)
+"""Runs that failed longer ago aren't kept."""
 _DAY = timedelta(days=1)
 
 
@@ -71,7 +72,7 @@ class OutputMark:
 
     def begins(self, now: datetime) -> int:
         """Returns the earliest end of a run that may be kept now, in milliseconds since 1970."""
-        return max(self.after, self.since - _OVERLAP // timedelta(milliseconds=1), to_milliseconds(now - _OLDEST))
+        return max(self.after, self.since - _OVERLAP // timedelta(milliseconds=1), to_milliseconds(now - OLDEST))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.files.files import WHY_NO_FILES
 from shared.domain.outputs.failed_runs import EACH, MAX_OF_JOB, FailedRun
+from shared.domain.outputs.failed_starts import MAX_OF_POOL, are_enough_kept
 from shared.domain.outputs.kept_outputs import JobOutputs
 from shared.domain.outputs.output_limits import OutputLimits, SpentOutputs
 from shared.domain.tasks.tasks import FAILURE, Task
@@ -16,6 +17,8 @@ _WHY = {
     "NotKeptHere": "Outputs of this pool's tasks aren't kept, by the setting OUTPUT_DAYS.",
     "EnoughKept": f"Outputs of {EACH} other tasks with this failure, and of {EACH} on this node, are kept.",
     "JobBound": f"Outputs of {MAX_OF_JOB} tasks of this job are kept, as many as of any job.",
+    "PoolBound": f"Outputs of {MAX_OF_POOL} start tasks of this pool, or {EACH} of this node, that failed on that day "
+    "are kept.",
     "BudgetSpent": "What may be read of nodes today (OUTPUT_MB_PER_DAY) is spent.",
     "NotYet": "It hasn't been read so far: tasks take turns, at most OUTPUT_TASKS_PER_MINUTE of them.",
     "Gone": "It was deleted or is past its time, or the task had failed more than a day before it was first seen.",
@@ -37,7 +40,6 @@ def why_unkept(code: str, run: FailedRun, asked_at: datetime) -> str:
 def why_without_row(task: Task, kept: JobOutputs, kept_for: timedelta, left: SpentOutputs, limits: OutputLimits) -> str:
     """Returns the code of why nothing is stored of a task; `kept_for` is for how long outputs of its pool are kept."""
     run = FailedRun.of(task)
-    is_spent = not left.room(limits) and left.tasks < limits.tasks_a_minute
     reasons = {
         "NotFailed": task.result != FAILURE,
         "NeverRan": not task.node[1],
@@ -45,10 +47,29 @@ def why_without_row(task: Task, kept: JobOutputs, kept_for: timedelta, left: Spe
         "EnoughKept": min(kept.by_group[run.group], kept.by_node[run.node]) >= EACH,
         "JobBound": len(kept.runs) >= MAX_OF_JOB,
         "Gone": run.ended < kept.mark.since,
-        "BudgetSpent": is_spent,
+        "BudgetSpent": _is_spent(left, limits),
         "NotYet": True,
     }
     return next(code for code, applies in reasons.items() if applies)
+
+
+def why_start_without_row(
+    run: FailedRun, kept: JobOutputs, kept_for: timedelta, left: SpentOutputs, limits: OutputLimits
+) -> str:
+    """Returns the code of why nothing is stored of a failed start task; `kept` are the outputs of its pool."""
+    reasons = {
+        "NotKeptHere": not kept_for,
+        "Gone": run.ended < kept.mark.after,
+        "PoolBound": are_enough_kept(run, kept),
+        "BudgetSpent": _is_spent(left, limits),
+        "NotYet": True,
+    }
+    return next(code for code, applies in reasons.items() if applies)
+
+
+def _is_spent(left: SpentOutputs, limits: OutputLimits) -> bool:
+    """Returns whether the day's budget is spent; one that is spent for the minute only isn't."""
+    return not left.room(limits) and left.tasks < limits.tasks_a_minute
 
 
 def sentence_of(code: str) -> str:

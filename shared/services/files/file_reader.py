@@ -13,10 +13,12 @@ from datetime import datetime, timedelta
 from shared.domain.core.keys import key_of
 from shared.domain.files.file_parts import Part, encoding_of, shown_part
 from shared.domain.files.files import WHY_NO_FILES, FileEntry, FileFacts, folder_entries, path_of
+from shared.domain.outputs.failed_starts import FILES
 from shared.domain.outputs.kept_outputs import STREAMS, KeptOutput
 from shared.domain.tasks.tasks import COMPLETED
 from shared.errors import BatchMissingError, FileMissingError, NotFoundError
 from shared.services.accounts.registry import Registry, found
+from shared.services.files.kept_start_outputs import KeptStartOutputs
 from shared.services.queries.queries import Queries
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.batch.batch import BatchAccount
@@ -78,6 +80,7 @@ class FileReader:
     tasks: TaskQueries
     registry: Registry
     outputs: OutputStore
+    starts: KeptStartOutputs
 
     async def task_folder(self, account_id: str, job_id: str, task_id: str, folder: str) -> FolderReport:
         """Returns what is in a folder of a task's files, "" for all of its own.
@@ -104,13 +107,23 @@ class FileReader:
             kept = await self.outputs.load(owner.source.account.key, key_of(job_id), key_of(task_id))
             if kept is None or path not in STREAMS or kept.run.ended != owner.ended or kept.tail(path).reason:
                 raise
-            return _kept_part(kept, path, wanted)
+            return _kept_part(kept, path, path, wanted)
 
     async def node_file(
         self, account_id: str, pool_id: str, node_id: str, path: str, wanted: Callable[[int], Part]
     ) -> FilePart:
-        """Returns the part of a node's file that is wanted of its size. Raises the errors of `task_folder`."""
-        return await self._part(await self._node(account_id, pool_id, node_id), path, wanted)
+        """Returns the part of a node's file that is wanted of its size. Raises the errors of `task_folder`.
+
+        Of a failed start task's output it is a part of the end that was kept, where Batch has it no more.
+        """
+        owner, name = await self._node(account_id, pool_id, node_id), path_of(path)
+        try:
+            return await self._part(owner, path, wanted)
+        except FileMissingError:
+            kept = await self.starts.latest(account_id, pool_id, node_id) if name in FILES else None
+            if kept is None or name is None or kept.tail(stream := STREAMS[FILES.index(name)]).reason:
+                raise
+            return _kept_part(kept, stream, name, wanted)
 
     async def _task(self, account_id: str, job_id: str, task_id: str) -> _Owner:
         source, report = found(self.sources, account_id), await self.queries.job(account_id, job_id)
@@ -172,10 +185,10 @@ class FileReader:
         return owner.has_ended is False or await self.registry.clock.now() - facts.last_modified < _STILL
 
 
-def _kept_part(kept: KeptOutput, stream: str, wanted: Callable[[int], Part]) -> FilePart:
+def _kept_part(kept: KeptOutput, stream: str, path: str, wanted: Callable[[int], Part]) -> FilePart:
     tail = kept.tail(stream)
     start, content = tail.within(wanted(tail.size))
-    return FilePart(FileFacts(tail.size, None), stream, start, content, tail.encoding, kept.kept_at)
+    return FilePart(FileFacts(tail.size, None), path, start, content, tail.encoding, kept.kept_at)
 
 
 def _no_file(path: str, owner: _Owner) -> FileMissingError:

@@ -10,6 +10,7 @@ from shared.clock import Clock
 from shared.domain.accounts.operations import JobMessage, PollOperation, Reason
 from shared.domain.core.keys import key_of
 from shared.domain.jobs.jobs import Job
+from shared.domain.outputs.failed_starts import FailingPool
 from shared.errors import BatchscopeError, CacheConflictError, MonitoringOffError, NotFoundError
 from shared.services.accounts.registry import found
 from shared.services.polling.dispatch import Dispatch
@@ -59,6 +60,10 @@ class PollingService:
     def take_failing(self) -> dict[str, list[Job]]:
         """Returns jobs with failed tasks by account id, of rounds since the last call."""
         return {name: jobs for name, rounds in self.accounts.items() if (jobs := rounds.take_failing())}
+
+    def take_failing_pools(self) -> dict[str, list[FailingPool]]:
+        """Returns pools with failed start tasks by account id, of rounds since the last call."""
+        return {name: pools for name, rounds in self.accounts.items() if (pools := rounds.take_failing_pools())}
 
     async def run_queued(self, message: JobMessage) -> bool:
         """Continues a job or an account; returns True if its message must be sent again, as work is left.

@@ -11,6 +11,7 @@ from shared.clock import Clock
 from shared.domain.accounts.operations import JobMessage, Reason
 from shared.domain.core.keys import key_of
 from shared.domain.jobs.jobs import Job
+from shared.domain.outputs.failed_starts import FailingPool
 from shared.domain.polling.rounds import ROUND_WAITS, WHOLE, Round
 from shared.errors import BatchThrottledError, MonitoringOffError
 from shared.services.jobs.discovery import discover, recheck_sealed
@@ -123,6 +124,10 @@ class AccountRounds:
         """Returns the jobs with failed tasks that rounds polled since the last call."""
         jobs, self._failing = list(self._failing.values()), {}
         return jobs
+
+    def take_failing_pools(self) -> list[FailingPool]:
+        """Returns the pools with failed start tasks that rounds polled since the last call."""
+        return self._pools.take_failing() if self._pools else []
 
     async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
         """Polls all live jobs, or those with the `wanted` ids; returns the number polled, and the failures.

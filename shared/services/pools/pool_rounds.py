@@ -16,6 +16,7 @@ from typing import Any
 from shared.clock import Clock
 from shared.domain.core.stored_times import is_over
 from shared.domain.events.batch_events import BatchEvent
+from shared.domain.outputs.failed_starts import FailingPool, failing_pools
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pools import Pool, first_seen
 from shared.domain.pools.setting_changes import settings_event
@@ -75,6 +76,12 @@ class PoolRounds:
         self._reading = NodeReader(source, rules)
         self._images = images
         self._read_at: datetime | None = None
+        self._failing: dict[str, FailingPool] = {}
+
+    def take_failing(self) -> list[FailingPool]:
+        """Returns the pools in which rounds saw failed start tasks since the last call."""
+        pools, self._failing = list(self._failing.values()), {}
+        return pools
 
     async def run(
         self,
@@ -220,6 +227,7 @@ class PoolRounds:
         except BatchMissingError:
             await self._look_up(this, pool.key, pool.facts.id)
             return
+        self._failing |= failing_pools(pool.facts.id, nodes.values())
         usage = this.usage.after(pool.key, pool.facts, stored, nodes, this.t0())
         write = planned(stored, nodes, snapshot.tally, usage)
         this.writes[pool.key] = write

@@ -1,8 +1,10 @@
 """The table `outputs`: the ends of what failed tasks wrote, a partition per job, and a row for each task.
 
-The row `!` of a job says how far its failed tasks are dealt with; `kept` False marks rows that only have reasons. The
-partition `<account>~~expiry` has a row for each day and job, written before the rows that expire on that day, by which
-housekeeping finds them. `<account>~~spent` has what the account's limits have spent.
+So are those of start tasks: a partition per pool, `<account>~~pool~<pool>`, and a row for each run on a node, whose key
+sorts by its start. Where methods take the key of a job, `~pool~<pool>` is that of a pool. The row `!` of a job says how
+far its failed tasks are dealt with, that of a pool until when all were deleted; `kept` False marks rows that only have
+reasons. The partition `<account>~~expiry` has a row for each day and job, written before the rows that expire on that
+day, by which housekeeping finds them. `<account>~~spent` has what the account's limits have spent.
 """
 
 from dataclasses import replace
@@ -22,7 +24,8 @@ from shared.stores.tables.tables import Tables, delete_rows, load_row, load_rows
 from shared.stores.tables.unreadable import decoding, schema_of
 
 _KIND, _MARK, _SPENT = "outputs", "!", "spent"
-_TASK = "t"
+_TASK, _NODE = "t", "n"
+_AROUND_STARTS = (SEPARATOR, f"{SEPARATOR}:")  # which follows the digits
 _DAY_DIGITS = 5
 _HEAD = ["RowKey", "schema", "created", "since", "after", "kept", "ended", "group", "pool", "node", "expires"]
 
@@ -47,23 +50,33 @@ class OutputStore:
                     runs[row["kept"]].append(_run(row))
         return replace(found, kept=tuple(runs[True]), missed=tuple(runs[False]))
 
-    async def save_mark(self, account_key: str, job_key: str, mark: OutputMark, etag: str | None) -> str:
-        """Returns the new ETag. Raises CacheConflictError if another host wrote the mark meanwhile."""
+    async def save_mark(
+        self, account_key: str, job_key: str, mark: OutputMark, etag: str | None, expires: int | None = None
+    ) -> str:
+        """Returns the new ETag; that of a pool expires on a day. Raises CacheConflictError if another host wrote it."""
         columns: Row = {
             **schema_of(_KIND),
             "created": mark.created,
             "since": whole(mark.since),
             "after": whole(mark.after),
+            "expires": expires,
         }
         return await save_row(self._table, row_of(partition_of(account_key, job_key), _MARK, columns), etag)
 
     async def load(self, account_key: str, job_key: str, task_key: str) -> KeptOutput | None:
-        row = await load_row(self._table, partition_of(account_key, job_key), _TASK + task_key)
+        row = await load_row(self._table, partition_of(account_key, job_key), _row_key(job_key, task_key))
         if row is None:
             return None
         with decoding(row, "kept output of", kind=_KIND):
             stderr, stdout = (_tail(row, stream) for stream in STREAMS)
             return KeptOutput(_run(row), row["keptAt"], row["expires"], (stderr, stdout), _excerpt(row))
+
+    async def load_latest(self, account_key: str, pool_key: str, node_key: str) -> KeptOutput | None:
+        """Returns what is stored of a node's latest failed start task."""
+        first, last = (f"{_NODE}{node_key}{end}" for end in _AROUND_STARTS)
+        rows = rows_between(self._table, partition_of(account_key, pool_key), first, last, ["RowKey"])
+        keys = [row["RowKey"] async for row in rows]
+        return await self.load(account_key, pool_key, keys[-1][len(_NODE) :]) if keys else None
 
     async def load_examples(self, account_key: str, job_key: str) -> list[tuple[FailedRun, ErrorExcerpt]]:
         """Returns a job's runs that were kept, and what they say, by one query."""
@@ -82,7 +95,7 @@ class OutputStore:
 
     async def save(self, account_key: str, job_key: str, output: KeptOutput) -> None:
         """Writes what was kept of a run, in place of an earlier run of the task; leaves a row of the same run alone."""
-        partition, key, run = partition_of(account_key, job_key), _TASK + output.run.task, output.run
+        partition, key, run = partition_of(account_key, job_key), _row_key(job_key, output.run.task), output.run
         stderr, stdout = (_tail_columns(stream, output.tail(stream)) for stream in STREAMS)
         columns: Row = {
             **schema_of(_KIND),
@@ -146,6 +159,10 @@ class OutputStore:
         keys = [row["RowKey"] for row in rows if wanted(row)]
         await delete_rows(self._table, partition, keys)
         return len(keys) - (_MARK in keys)
+
+
+def _row_key(job_key: str, run_key: str) -> str:
+    return (_NODE if job_key.startswith(SEPARATOR) else _TASK) + run_key
 
 
 def _run(row: Row) -> FailedRun:

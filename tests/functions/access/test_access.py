@@ -78,6 +78,12 @@ ROUTES = {
     "delete_job_outputs": Route(
         f"{_JOB}/outputs", "/api/accounts/demo/jobs/none/outputs", OPERATORS, 404, methods=("DELETE",)
     ),
+    "get_node_output": Route(
+        f"{_POOL}/nodes/{{node}}/output", "/api/accounts/demo/pools/none/nodes/none/output", READERS, 404
+    ),
+    "delete_pool_outputs": Route(
+        f"{_POOL}/outputs", "/api/accounts/demo/pools/none/outputs", OPERATORS, 404, methods=("DELETE",)
+    ),
     "get_task": Route(f"{_JOB}/tasks/{{task}}", "/api/accounts/demo/jobs/none/tasks/none", READERS, 404),
     "get_timeline": Route(f"{_JOB}/timeline", "/api/accounts/demo/jobs/none/timeline", READERS, 404),
     "list_job_schedules": Route(f"{_ACCOUNT}/jobschedules", "/api/accounts/demo/jobschedules", READERS),

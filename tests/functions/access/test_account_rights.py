@@ -72,6 +72,8 @@ CASES = {
     "get_node": [f"{_POOL}/nodes/{{node}}"],
     "list_node_files": [f"{_POOL}/nodes/{{node}}/files", f"{_POOL}/nodes/{{node}}/files?folder=workitems"],
     "get_node_file": [f"{_POOL}/nodes/{{node}}/files/{{*path}}"],
+    "get_node_output": [f"{_POOL}/nodes/{{node}}/output"],
+    "delete_pool_outputs": [f"{_POOL}/outputs"],
     "list_prices": [f"{_ACCOUNT}/prices", f"{_ACCOUNT}/prices?format=csv"],
     "list_retirements": ["retirements", "retirements?format=csv", "retirements?all=true"],
     "get_pool_what_if": [f"{_POOL}/whatif"],

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, override
 
 import pytest
@@ -12,7 +12,10 @@ from azure.batch.models import BatchTaskCreateOptions
 
 from local.batch_emulator.core.stamps import stamp
 from shared.clock import SteppedClock
+from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.jobs import Job
+from shared.domain.nodes.nodes import Node, StartRun
+from shared.domain.outputs.failed_starts import FailingPool, failing_pools
 from shared.domain.outputs.kept_outputs import OutputMark
 from shared.domain.outputs.output_limits import OutputLimits
 from shared.services.accounts.registry import Registry
@@ -40,10 +43,12 @@ class DyingStore(OutputStore):
     """The store of a host that dies after it kept outputs, before it notes how far it came."""
 
     @override
-    async def save_mark(self, account_key: str, job_key: str, mark: OutputMark, etag: str | None) -> str:
+    async def save_mark(
+        self, account_key: str, job_key: str, mark: OutputMark, etag: str | None, expires: int | None = None
+    ) -> str:
         if mark.since:
             raise HostDiedError
-        return await super().save_mark(account_key, job_key, mark, etag)
+        return await super().save_mark(account_key, job_key, mark, etag, expires)
 
 
 type Host = Callable[[type[OutputStore]], OutputKeeper]
@@ -104,9 +109,9 @@ async def test_two_hosts_keep_each_output_once(world: World, host: Any) -> None:
     started, polled = host
     job = await polled()
     keepers = [started(OutputStore), started(OutputStore)]
-    await asyncio.gather(*(keeper.keep({"demo": [job]}) for keeper in keepers))
+    await asyncio.gather(*(keeper.keep({"demo": [job]}, {}) for keeper in keepers))
     for keeper in keepers:
-        await keeper.keep({"demo": [job]})
+        await keeper.keep({"demo": [job]}, {})
     assert await _kept(world) == ["last words\n"] * TASKS
 
 
@@ -114,18 +119,62 @@ async def test_what_a_host_kept_before_it_died_is_not_read_again(world: World, h
     started, polled = host
     job = await polled()
     with pytest.raises(HostDiedError):
-        await started(DyingStore).keep({"demo": [job]})
+        await started(DyingStore).keep({"demo": [job]}, {})
     reads = _reads(world)
     assert reads == TASKS  # of stderr, as stdout is empty
     assert await _kept(world) == ["last words\n"] * TASKS
-    await started(OutputStore).keep({"demo": [job]})
+    await started(OutputStore).keep({"demo": [job]}, {})
     assert _reads(world) == reads
 
 
 async def test_a_restarted_host_looks_at_a_job_once(world: World, host: Any) -> None:
     started, polled = host
     job, keeper = await polled(), started(OutputStore)
-    await keeper.keep({"demo": [job]})
+    await keeper.keep({"demo": [job]}, {})
     again = started(DyingStore)
-    await again.keep({"demo": [job]})  # there is nothing to note
+    await again.keep({"demo": [job]}, {})  # there is nothing to note
     assert await _kept(world) == ["last words\n"] * TASKS
+
+
+async def test_two_hosts_keep_each_start_task_once(world: World, host: Any) -> None:
+    started, _ = host
+    nodes, pool = await _failed_starts(world)
+    keepers = [started(OutputStore), started(OutputStore)]
+    await asyncio.gather(*(keeper.keep({}, {"demo": [pool]}) for keeper in keepers))
+    for keeper in keepers:
+        await keeper.keep({}, {"demo": [pool]})
+    assert await _kept_starts(world, nodes) == ["last words\n"] * len(nodes)
+    reads = _reads(world)
+    for keeper in (*keepers, started(OutputStore)):
+        await keeper.keep({}, {"demo": [pool]})
+    assert _reads(world) == reads
+
+
+async def test_a_node_that_left_the_pool_before_its_turn_stays_due(world: World, host: Any) -> None:
+    started, _ = host
+    nodes, pool = await _failed_starts(world)
+    keeper, (first, *others) = started(OutputStore), pool.runs
+    await keeper.keep({}, {"demo": [pool._replace(runs=(first,))]}, timedelta())
+    await keeper.keep({}, {"demo": [pool._replace(runs=tuple(others))]})
+    assert await _kept_starts(world, nodes) == ["last words\n"] * len(nodes)
+
+
+async def _failed_starts(world: World) -> tuple[list[str], FailingPool]:
+    """Returns the nodes of a pool whose start tasks failed, and the pool as a poll sees it."""
+    await add_pool(world.batch, "failing", nodes=3, start=COMMAND)
+    world.advance(900)
+    await world.poll()
+    found = [node.as_dict() async for node in world.batch.list_nodes("failing")]
+    nodes = [Node(one["id"], one["state"], start=_run(one["startTaskInfo"])) for one in found]
+    (pool,) = failing_pools("failing", nodes).values()
+    return [node.id for node in nodes], pool
+
+
+def _run(info: Any) -> StartRun:
+    start, end = (to_milliseconds(datetime.fromisoformat(info[name])) for name in ("startTime", "endTime"))
+    return StartRun(info["state"], info["result"].lower(), info["exitCode"], start, end)
+
+
+async def _kept_starts(world: World, nodes: list[str]) -> list[str | None]:
+    found = [await world.get(f"accounts/demo/pools/failing/nodes/{node}/output") for node in nodes]
+    return [one.body["stderr"]["text"] for one in found]

@@ -8,6 +8,7 @@ import pytest
 
 from shared.domain.outputs.excerpts import ErrorExcerpt
 from shared.domain.outputs.failed_runs import FailedRun
+from shared.domain.outputs.failed_starts import key_of_start, key_of_starts, start_of
 from shared.domain.outputs.kept_outputs import TAIL, KeptOutput, KeptTail, OutputMark
 from shared.domain.outputs.output_limits import SpentOutputs
 from shared.errors import CacheConflictError
@@ -91,3 +92,32 @@ async def test_what_has_expired_is_deleted_and_nothing_else(store: OutputStore, 
     assert (await store.load_job(partition, "job")).mark.created == NOW
     assert await store.delete_job(partition, "job") == 0
     assert (await store.load_job(partition, "job")).etag is None
+
+
+async def test_each_run_of_a_nodes_start_task_is_kept_beside_the_others(store: OutputStore, partition: str) -> None:
+    pool = key_of_starts("pool")
+    for node, start in (("n1", 900), ("n1", 5000), ("n1-", 9000), ("n2", 7)):
+        run = RUN._replace(task=key_of_start(node, start), ended=start + 1)
+        await store.save(partition, pool, replace(OUTPUT, run=run))
+    latest = await store.load_latest(partition, pool, "n1")
+    assert latest
+    assert start_of(latest.run) == 5000
+    first = await store.load(partition, pool, key_of_start("n1", 900))
+    assert first
+    assert first.run.ended == 901
+    assert await store.load_latest(partition, pool, "n") is None
+    assert await store.load_latest(partition, "pool", "n1") is None
+    assert len((await store.load_job(partition, pool)).kept) == 4
+
+
+async def test_the_mark_of_a_pool_expires_and_that_of_a_job_does_not(store: OutputStore, partition: str) -> None:
+    pool, run = key_of_starts("pool"), RUN._replace(task=key_of_start("n1", 5000))
+    await store.note_expiry(partition, pool, 700)
+    await store.save(partition, pool, replace(OUTPUT, run=run))
+    await store.save_mark(partition, pool, OutputMark(after=9), None, 699)
+    await store.save_mark(partition, "job", OutputMark(NOW), None)
+    await store.note_expiry(partition, "job", 700)
+    assert await store.delete_expired(partition, 700) == 1
+    found = await store.load_job(partition, pool)
+    assert (found.etag, found.runs) == (None, ())
+    assert (await store.load_job(partition, "job")).etag

@@ -40,6 +40,7 @@ from shared.domain.nodes.nodes import Node, NodeError, NodeSummary, RecentTask, 
 from shared.domain.nodes.start_ups import StartUp
 from shared.domain.outputs.excerpts import ErrorExcerpt
 from shared.domain.outputs.failed_runs import FailedRun
+from shared.domain.outputs.failed_starts import key_of_start, key_of_starts
 from shared.domain.outputs.kept_outputs import KeptOutput, KeptTail, OutputMark
 from shared.domain.outputs.output_limits import SpentOutputs
 from shared.domain.polling.pool_rounds import PoolRound
@@ -337,6 +338,11 @@ async def _write_outputs(tables: Tables) -> None:
     gone = (KeptTail(reason="NodeNotFound"), KeptTail(reason="NodeNotFound"))
     await store.save(ACCOUNT, JOB.key, KeptOutput(run._replace(task="gone"), T0, 20778, gone))
     await store.save_spent(ACCOUNT, SpentOutputs(20778, _MS, 700, 3))
+    pool, start = key_of_starts("pool"), run._replace(task=key_of_start("node", _MS), task_id="node")
+    await store.note_expiry(ACCOUNT, pool, 20778)
+    await store.save(ACCOUNT, pool, KeptOutput(start, T0, 20778, tails, excerpt))
+    await store.save(ACCOUNT, pool, KeptOutput(start._replace(task=key_of_start("gone", _MS)), T0, 20778, gone))
+    await store.save_mark(ACCOUNT, pool, OutputMark(after=_MS), None, 20778)
 
 
 async def _write_pools(tables: Tables) -> None:
