@@ -85,7 +85,9 @@ class GroupSearch:
 
     def _dispersion(self, group: ContrastGroup, inside: bytes, active: bytes) -> float:
         nodes = [node if is_active else None for node, is_active in zip(self._nodes, active, strict=True)]
-        spread = between_nodes(group.tally, inside, self.failed, nodes)
+        of_others = group.attribute.kind == "nominal" and group.attribute.name != "node"
+        values = group.attribute.values if of_others else None
+        spread = between_nodes(group.tally, inside, self.failed, nodes, values)
         if group.attribute.is_serial:
             order = self._positions if group.attribute.scale == "id" else self._starts
             rows = [at for at in order if active[at]]

@@ -5,7 +5,7 @@ likelihood gain is divided by this factor. A few outlying nodes don't count, as 
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import Any
 
@@ -15,29 +15,54 @@ _MIN_CELLS, _MIN_EXPECTED = 5, 1.0
 _TRIMMED, _TRIMMED_MEAN = 0.2, 0.44  # the mean of a chi-square without its top fifth
 _NOISE = 2.0  # about two standard deviations of that mean, over the root of the cells
 _LAGS = 8
+_CERTAIN = 1e-9
 
 
-def between_nodes(tally: Tally, inside: bytes, failed: bytes, nodes: Sequence[Any]) -> float:
+def between_nodes(
+    tally: Tally, inside: bytes, failed: bytes, nodes: Sequence[Any], values: Sequence[Any] | None = None
+) -> float:
     """Returns the trimmed mean of squared standardized residuals by node, inside and outside the group.
 
-    It is 1 where the mean isn't clearly above that.
+    With `values` of an attribute, the residuals are those from the rates of its values, for as many degrees of freedom
+    as that leaves: another value may be a cause, too, and doesn't count as a difference between nodes. The result is 1
+    where the mean isn't clearly above that.
     """
-    totals, failures = defaultdict[Any, int](int), defaultdict[Any, int](int)
-    for node, is_in, has_failed in zip(nodes, inside, failed, strict=True):
-        if node is not None:
-            totals[node, is_in] += 1
-            failures[node, is_in] += has_failed
-    squares = list[float]()
-    for cell, total in totals.items():
-        rate = tally.rate if cell[1] else tally.other_rate
-        if total * rate >= _MIN_EXPECTED and rate < 1:
-            squares.append((failures[cell] - total * rate) ** 2 / (total * rate * (1 - rate)))
-    if len(squares) < _MIN_CELLS:
+    spent, rates = 0, [tally.rate if is_in else tally.other_rate for is_in in inside]
+    if values is not None:
+        active = [at for at, node in enumerate(nodes) if node is not None]
+        spent = max(len({values[at] for at in active}) - 2, 0)
+        if len({nodes[at] for at in active}) - spent >= _MIN_CELLS:
+            rates = _rates(values, failed, active)
+        else:
+            spent = 0
+    squares = sorted(_squares(rates, inside, failed, nodes))
+    if len(squares) - spent < _MIN_CELLS:
         return 1.0
-    squares.sort()
     kept = squares[: len(squares) - max(1, round(len(squares) * _TRIMMED))]
-    found = sum(kept) / len(kept) / _TRIMMED_MEAN
+    found = sum(kept) / len(kept) / _TRIMMED_MEAN * len(squares) / (len(squares) - spent)
     return found if found > 1 + _NOISE / sqrt(len(kept)) else 1.0
+
+
+def _rates(values: Sequence[Any], failed: bytes, active: Sequence[int]) -> list[float]:
+    """Returns the rate of its value for each active row, 0 for the others."""
+    totals, failures = defaultdict[Any, int](int), defaultdict[Any, int](int)
+    for at in active:
+        totals[values[at]] += 1
+        failures[values[at]] += failed[at]
+    return [failures[value] / totals[value] if totals[value] else 0.0 for value in values]
+
+
+def _squares(rates: Sequence[float], inside: bytes, failed: bytes, nodes: Sequence[Any]) -> Iterator[float]:
+    expected, variances, failures = (defaultdict[Any, float](float) for _ in range(3))
+    for node, is_in, has_failed, rate in zip(nodes, inside, failed, rates, strict=True):
+        if node is not None:
+            cell = node, is_in
+            expected[cell] += rate
+            variances[cell] += rate * (1 - rate)
+            failures[cell] += has_failed
+    for cell, number in expected.items():
+        if number >= _MIN_EXPECTED and variances[cell] > _CERTAIN:
+            yield (failures[cell] - number) ** 2 / variances[cell]
 
 
 def between_neighbours(tally: Tally, inside: bytes, failed: bytes, order: Sequence[int]) -> float:

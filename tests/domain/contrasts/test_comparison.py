@@ -87,6 +87,17 @@ def test_two_causes_at_once_are_both_named() -> None:
     assert [one.low for one in job.compared().contrasts] == [bad.place, other.place]
 
 
+def test_two_bad_vm_sizes_of_four_are_both_named() -> None:
+    """Nodes of the other bad size aren't nodes that differ by chance."""
+    dice, tasks = Draws(4), list[Task]()
+    for number in range(400):
+        node = dice.randrange(20)
+        tasks.append(_task(number, failed=dice.random() < (0.02, 0.8, 0.8, 0.02)[node % 4], node=f"n{node}"))
+    traits = {("pool", f"n{number}"): NodeTraits(f"size{number % 4}") for number in range(20)}
+    found = compare_tasks(tasks, traits).contrasts
+    assert [(one.attribute, one.low) for one in found] == [("vmSize", "size1"), ("vmSize", "size2")]
+
+
 def test_order_in_the_job_time_of_the_start_and_number_in_the_id_are_one_cause() -> None:
     tasks = [_task(number, failed=700 <= number < 760) for number in range(1_000)]
     (found,) = compare_tasks(tasks).contrasts
