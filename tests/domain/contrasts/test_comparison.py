@@ -98,6 +98,16 @@ def test_two_bad_vm_sizes_of_four_are_both_named() -> None:
     assert [(one.attribute, one.low) for one in found] == [("vmSize", "size1"), ("vmSize", "size2")]
 
 
+def test_three_bad_nodes_of_twenty_are_each_named() -> None:
+    """Those that are no group of their own raise no rate that the good nodes are measured by."""
+    dice, tasks = Draws(4), list[Task]()
+    for number in range(300):
+        node = dice.randrange(20)
+        tasks.append(_task(number, failed=dice.random() < (0.7 if node < 3 else 0.0), node=f"n{node}"))
+    found = compare_tasks(tasks).contrasts
+    assert {(one.attribute, one.low[1]) for one in found} == {("node", f"n{number}") for number in range(3)}
+
+
 def test_order_in_the_job_time_of_the_start_and_number_in_the_id_are_one_cause() -> None:
     tasks = [_task(number, failed=700 <= number < 760) for number in range(1_000)]
     (found,) = compare_tasks(tasks).contrasts
