@@ -93,6 +93,7 @@ ENDPOINTS = (
     Endpoint("telemetry.pool_telemetry", "get_pool_telemetry", "GET", f"{POOL}/telemetry"),
     Endpoint("telemetry.pool_telemetry", "get_account_telemetry", "GET", f"{ACCOUNT}/telemetry"),
     Endpoint("telemetry.pool_telemetry", "get_node_values", "GET", f"{POOL}/telemetry/nodes"),
+    Endpoint("telemetry.pool_telemetry", "list_pool_metrics", "GET", f"{POOL}/telemetry/metrics"),
     Endpoint("telemetry.task_telemetry", "get_task_telemetry", "GET", f"{JOB}/tasks/{{task}}/telemetry"),
     Endpoint("schedules.schedules", "list_job_schedules", "GET", f"{ACCOUNT}/jobschedules"),
     Endpoint("schedules.schedules", "get_job_schedule", "GET", f"{ACCOUNT}/jobschedules/{{schedule}}"),

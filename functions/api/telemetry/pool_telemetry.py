@@ -1,4 +1,4 @@
-"""Telemetry of whole pools: GET …/pools/{pool}/telemetry, …/telemetry/nodes and accounts/{account}/telemetry."""
+"""Telemetry of pools: GET …/pools/{pool}/telemetry, …/telemetry/nodes, …/telemetry/metrics, …/{account}/telemetry."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -113,6 +113,14 @@ class NodeValuesAnswer(Answer):
     value: list[NodeValueAnswer]
 
 
+class PoolMetricAnswer(Answer):
+    """A metric that nodes of the pool sent lately, as `telemetry/nodes` takes and shows it."""
+
+    name: str
+    attributes: dict[str, str]
+    unit: str
+
+
 def add_pool_telemetry(routes: Routes) -> None:
     @routes.route("GET", f"{POOL}/telemetry", query=TelemetryQuery, returns=PoolTelemetryAnswer)
     async def get_pool_telemetry(call: RouteRequest[TelemetryQuery, None]) -> PoolTelemetryAnswer | RouteResponse:
@@ -145,6 +153,14 @@ def add_pool_telemetry(routes: Routes) -> None:
         if query.format == "csv":
             return csv_reply(Page(value=list(map(NodeValueAnswer.of, found.nodes))), NodeValueAnswer)
         return _values_answer(found)
+
+    @routes.route("GET", f"{POOL}/telemetry/metrics", returns=Page[PoolMetricAnswer])
+    async def list_pool_metrics(call: RouteRequest[Query, None]) -> Page[PoolMetricAnswer]:
+        """Lists the metrics that nodes of a pool sent within the last twenty minutes, custom ones too."""
+        services, path = await call.services(), call.path
+        found = await services.pool_telemetry.metrics(path["account"], path["pool"])
+        listed = [PoolMetricAnswer(name=one.name, attributes=dict(one.attributes), unit=one.unit) for one in found]
+        return Page(value=listed, count=len(listed))
 
 
 def _answer(found: "PoolTelemetry") -> PoolTelemetryAnswer:

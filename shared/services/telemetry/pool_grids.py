@@ -11,7 +11,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import Node
 from shared.domain.reports.reports import NodeReport, PoolReport
 from shared.domain.telemetry.catalog.series import Attributes, Series
-from shared.domain.telemetry.pools.blocks import MINUTES, Line, lines_of, sources_of
+from shared.domain.telemetry.pools.blocks import MINUTES, Line, lines_of, metrics_of, sources_of
 from shared.domain.telemetry.pools.node_grid import NodeGrid
 from shared.domain.telemetry.pools.pool_reports import MetricSelector
 from shared.domain.telemetry.query.ranges import Range
@@ -95,6 +95,26 @@ class PoolGridReader:
 
         await some_at_once(add, pools.shards)
         return {pool: {metric: grid for metric, grid in some.items() if grid.nodes} for pool, some in found.items()}
+
+    async def metrics(self, pools: OpenedPools, since: datetime) -> set[Series]:
+        """Returns the metrics of one pool's nodes since some minutes, from the lists of its rows. Raises StorageError.
+
+        Only rows of unknown pools need to say whose they are.
+        """
+        (pool,) = pools.ids
+        first = _minute(since) // MINUTES
+
+        async def listed(shard: int) -> set[Series]:
+            has_unknown = _UNKNOWN_POOL in pools.heads[shard].seen
+            rows = self._store.metrics(pools.account_key, shard, pool, first, with_sources=has_unknown)
+            return {
+                metric
+                async for row in rows
+                if row.pool or any(source.node in pools.nodes[pool] for source in sources_of(row.sources))
+                for metric in metrics_of(row.metrics)
+            }
+
+        return set().union(*await some_at_once(listed, pools.shards))
 
 
 @dataclass(slots=True)

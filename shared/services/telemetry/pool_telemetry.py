@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from shared.domain.nodes.nodes import Node
+from shared.domain.telemetry.catalog.custom_metrics import ShownName
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.pools.node_metrics import shown_metric
 from shared.domain.telemetry.pools.pool_reports import (
@@ -31,6 +32,7 @@ from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore
 
 _UNKNOWN_POOL = ""
 _MAX_NAMES = 12
+_LISTED = timedelta(minutes=20)  # metrics that nodes sent since
 _MAX_VALUES = 4_000_000  # of nodes in minutes or blocks: 12 bytes each
 
 
@@ -66,11 +68,19 @@ class PoolTelemetryQueries:
         until = min(at or report.now, report.now)
         selectors = _selectors(asked, CPU)
         grids = (await self._reader.read(pools, selectors, Range(until - SILENT, until, 1))).get(pool, {})
-        metric = _only(list(grids))
+        metric = _only(_exact(list(grids), asked, selectors[0]) or list(grids))
         values = grids[metric].latest() if metric else {}
         nodes, seen = pools.nodes[pool], pools.seen(pool)
         found = [_value_of(key, nodes.get(key), values.get(key), seen.get(key)) for key in {**nodes, **values}]
         return NodeValues(metric, until, sorted(found, key=lambda one: one.id))
+
+    async def metrics(self, account_id: str, pool_id: str) -> list[ShownName]:
+        """Returns the metrics that nodes of a pool sent lately, by name. Raises NotFoundError, StorageError."""
+        report, listed = await self._pools.pool_with_nodes(account_id, pool_id)
+        pools = await self._reader.opened([(report, listed)])
+        found = await self._reader.metrics(pools, report.now - _LISTED)
+        by_name = {(one.name, one.attributes): one for one in sorted(map(shown_metric, found))}
+        return list(by_name.values())
 
     async def _statistics(self, found: Sequence[PoolNodes], asked: SeriesQuery) -> list[PoolTelemetry]:
         selectors = _selectors(asked, *UTILIZATION)
@@ -121,6 +131,13 @@ def _value_of(key: str, node: Node | None, value: tuple[int, float] | None, seen
         None if minute is None else moment_of(minute),
         None if seen is None else moment_of(seen),
     )
+
+
+def _exact(metrics: Sequence[Series], asked: SeriesQuery, selector: MetricSelector) -> list[Series]:
+    """Returns metrics that have exactly the name and attributes of a query, not only leading parts and some of them."""
+    wanted = asked.name, {name: value for name, value in selector.attributes.items() if value}
+    shown = ((metric, shown_metric(metric)) for metric in metrics)
+    return [metric for metric, one in shown if (one.name, dict(one.attributes)) == wanted]
 
 
 def _only(metrics: Sequence[Series]) -> Series | None:

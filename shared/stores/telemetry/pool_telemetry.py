@@ -1,9 +1,10 @@
 """The table `pooltelemetry`: values of nodes by pool, one partition per account and shard of blobs.
 
 `!` is a shard's head: how far each blob is projected, and when each node was last heard of. `t` has the last minutes of
-its blobs, for the host that goes on. `b<block>~<pool>~<part>` is
-a part of a block (shared/domain/telemetry/pools/blocks.py), with two columns per name of metric. Every transaction
-writes the head under its ETag, so a shard has one writer at a time, and its blocks need no ETags of their own.
+its blobs, for the host that goes on. `b<block>~<pool>~<part>` is a part of a block
+(shared/domain/telemetry/pools/blocks.py), with two columns per name of metric and a list of the metrics. Every
+transaction writes the head under its ETag, so a shard has one writer at a time, and its blocks need no ETags of their
+own.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -33,8 +34,9 @@ TABLE = "pooltelemetry"
 _HEAD, _TAILS = "!", "t"
 _MINUTES, _TOTALS = "___m", "___t"
 _DOT = "__"  # in place of a dot in the name of a metric
-_SOURCES = "sources"
+_SOURCES, _METRICS = "sources", "metrics"
 _AFTER = "~~"
+_LAST = "c"  # behind the keys of all blocks
 _MAX_BLOCKS, _MAX_BYTES = 20, 1_900_000  # of a transaction: four rows each, and base64 adds a third
 _MAX_PROPERTIES, _MAX_SELECTED = 12, 8  # of 64 KiB, of a column, and names
 _ROWS_AT_ONCE = 100
@@ -87,6 +89,14 @@ class BlockColumn(NamedTuple):
     name: str
     sources: bytes
     lines: bytes
+
+
+class ListedMetrics(NamedTuple):
+    """The packed metrics of a part of a block: the key of its pool, and packed sources if they were asked for."""
+
+    pool: str
+    sources: bytes
+    metrics: bytes
 
 
 class PoolTelemetryStore:
@@ -153,6 +163,19 @@ class PoolTelemetryStore:
                 if packed := bytes_of(row, _column(name) + suffix):
                     yield BlockColumn(pool, number, name, bytes_of(row, _SOURCES), packed)
 
+    async def metrics(
+        self, account_key: str, shard: int, pool: str, first: int, *, with_sources: bool
+    ) -> AsyncIterator[ListedMetrics]:
+        """Yields the metrics of a pool and of unknown pools in blocks from `first` on."""
+        text = "PartitionKey eq @partition and RowKey ge @first and RowKey lt @last and (pool eq @pool or pool eq '')"
+        parameters = {
+            "partition": _partition(account_key, shard), "first": _key(first), "last": _LAST, "pool": pool,
+        }  # fmt: skip
+        columns = (_METRICS, _SOURCES) if with_sources else (_METRICS,)
+        selected = ["RowKey", *(f"{column}{at}" for column in columns for at in range(_MAX_PROPERTIES))]
+        async for row in rows_where(self._table, text, parameters, selected):
+            yield ListedMetrics(_place_of(row)[1], bytes_of(row, _SOURCES), bytes_of(row, _METRICS))
+
     async def delete_before(self, account_key: str, shard: int, block: int) -> int:
         """Deletes the blocks before one; returns the number of rows."""
         partition = _partition(account_key, shard)
@@ -195,7 +218,7 @@ def _rows(partition: str, blocks: Iterable[tuple[BlockKey, Parts]]) -> Iterator[
     for (pool, number), parts in blocks:
         for at, part in parts.items():
             row: Row = {"PartitionKey": partition, "RowKey": f"{_key(number)}{pool}{SEPARATOR}{at}", "pool": pool}
-            row |= bytes_columns(_SOURCES, part.sources)
+            row |= bytes_columns(_SOURCES, part.sources) | bytes_columns(_METRICS, part.metrics)
             for suffix, columns in ((_MINUTES, part.minutes), (_TOTALS, part.totals)):
                 for name, packed in columns.items():
                     row |= bytes_columns(_column(name) + suffix, packed)
@@ -210,7 +233,7 @@ def _part_of_row(row: Row) -> PackedPart:
             if property_name.endswith(f"{suffix}0"):
                 column = property_name.removesuffix("0")
                 columns[column.removesuffix(suffix).replace(_DOT, ".")] = bytes_of(row, column)
-    return PackedPart(bytes_of(row, _SOURCES), found[_MINUTES], found[_TOTALS])
+    return PackedPart(bytes_of(row, _SOURCES), found[_MINUTES], found[_TOTALS], bytes_of(row, _METRICS))
 
 
 def _partition(account_key: str, shard: int) -> str:

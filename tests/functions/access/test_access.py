@@ -148,6 +148,9 @@ ROUTES = {
     "get_node_values": Route(
         f"{_POOL}/telemetry/nodes", "/api/accounts/demo/pools/none/telemetry/nodes?name=system.uptime", READERS, 404
     ),
+    "list_pool_metrics": Route(
+        f"{_POOL}/telemetry/metrics", "/api/accounts/demo/pools/none/telemetry/metrics", READERS, 404
+    ),
     "get_account_telemetry": Route(f"{_ACCOUNT}/telemetry", "/api/accounts/demo/telemetry", READERS),
     "get_task_telemetry": Route(
         f"{_JOB}/tasks/{{task}}/telemetry", "/api/accounts/demo/jobs/none/tasks/none/telemetry", READERS, 404

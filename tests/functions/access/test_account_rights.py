@@ -87,6 +87,7 @@ CASES = {
     "get_node_telemetry": [f"{_POOL}/nodes/{{node}}/telemetry"],
     "get_pool_telemetry": [f"{_POOL}/telemetry", f"{_POOL}/telemetry?format=csv"],
     "get_node_values": [f"{_POOL}/telemetry/nodes?name=system.uptime"],
+    "list_pool_metrics": [f"{_POOL}/telemetry/metrics"],
     "get_account_telemetry": [f"{_ACCOUNT}/telemetry", f"{_ACCOUNT}/telemetry?format=csv"],
     "get_task_telemetry": [f"{_JOB}/tasks/{{task}}/telemetry"],
     "list_job_schedules": [f"{_ACCOUNT}/jobschedules"],

@@ -148,6 +148,37 @@ async def test_a_node_that_wrote_a_time_ahead_is_silent_once_it_writes_no_more(
     assert (shown["value"], datetime.fromisoformat(shown["seen"]) <= last) == (None, True)
 
 
+async def test_each_metric_that_is_listed_can_be_mapped(world: World, container: ContainerClient) -> None:
+    await staged(world, "other", 1)
+    (node,) = await staged(world, "listed", 1)
+    await written(world, container, "listed", {node: {1: 10}})
+    at = int((now(world) - MINUTE).timestamp()) * 10**9
+    lines = (
+        "mem free=5i", "docker_container_mem,container_name=c usage=7i,limit=9i,max_usage=8i", "size_bytes value=3",
+        "train,host=a loss=2,epoch=3", "net,interface=eth0 bytes_recv=4i,bytes_sent=5i",
+    )  # fmt: skip
+    blob = container.get_blob_client(f"accounts/demo/pools/listed/nodes/{node}/b.json")
+    await blob.create_append_blob()
+    await blob.append_block("".join(f"{line} {at}\n" for line in lines).encode())
+    loose = container.get_blob_client("loose.txt")
+    await loose.create_append_blob()
+    await loose.append_block(f"fan,node_id={node} rpm=900 {at}\n".encode())
+    await world.app.fire("tick")
+    listed = (await world.get("accounts/demo/pools/LISTED/telemetry/metrics")).body
+    assert listed["count"] == len(listed["value"])
+    units = {one["name"]: one["unit"] for one in listed["value"]}
+    assert {"custom.train.loss": "", "custom.train.epoch": "", "custom.size_bytes": "By"}.items() <= units.items()
+    assert {"custom.fan.rpm", "container.memory.usage", "container.memory.usage.limit"} <= units.keys()
+    assert (await world.get("accounts/demo/pools/other/telemetry/metrics")).body == {"value": [], "count": 0}
+    for one in listed["value"]:
+        chosen = ";".join(f"{name}={value}" for name, value in one["attributes"].items())
+        query = f"name={one['name']}" + (f"&attributes={chosen}" if chosen else "")
+        found = (await world.get(f"accounts/demo/pools/listed/telemetry/nodes?{query}")).body
+        assert {"name": found["name"], "attributes": found["attributes"], "unit": found["unit"]} == one
+    world.advance(3600)
+    assert (await world.get("accounts/demo/pools/listed/telemetry/metrics")).body["count"] == 0
+
+
 async def test_several_metrics_that_fit_a_map_are_refused_by_name(world: World, container: ContainerClient) -> None:
     (node,) = await staged(world, "one", 1)
     await written(world, container, "one", {node: {1: 10}})

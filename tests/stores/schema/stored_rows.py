@@ -138,7 +138,7 @@ def _unpacked(name: str, packed: bytes) -> Any:
     if name == "usage0":
         *plain, days = msgspec.msgpack.decode(packed)
         return [*plain, [json.loads(zlib.decompress(day)) for day in days]]
-    if name.endswith(("__0", "___m0", "___t0")) or name in ("sources0", "tails0"):
+    if name.endswith(("__0", "___m0", "___t0")) or name in ("sources0", "metrics0", "tails0"):
         return _hexed(msgspec.msgpack.decode(decompressed(packed)))
     try:
         return "a leaf" if name == "d0" else json.loads(zlib.decompress(packed))

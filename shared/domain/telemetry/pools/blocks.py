@@ -49,16 +49,20 @@ class Line(NamedTuple):
 
 
 class PackedPart(NamedTuple):
-    """A part of a block: its sources, and by name of metric its lines of minutes, and of the whole block."""
+    """A part of a block: its sources, and by name of metric its lines of minutes, and of the whole block.
+
+    `metrics` are the names and attributes of the lines; rows of earlier versions have none.
+    """
 
     sources: bytes
     minutes: dict[str, bytes]
     totals: dict[str, bytes]
+    metrics: bytes = b""
 
     @property
     def size(self) -> int:
         """Returns the number of bytes."""
-        return len(self.sources) + sum(map(len, (*self.minutes.values(), *self.totals.values())))
+        return len(self.sources) + len(self.metrics) + sum(map(len, (*self.minutes.values(), *self.totals.values())))
 
 
 class _PackedLine(NamedTuple):
@@ -78,6 +82,7 @@ class BlockChange:
 
 _SOURCES = msgspec.msgpack.Decoder(list[Source])
 _LINES = msgspec.msgpack.Decoder(list[_PackedLine])
+_METRICS = msgspec.msgpack.Decoder(list[tuple[str, Attributes]])
 
 
 @dataclass(slots=True)
@@ -116,7 +121,7 @@ class PoolBlock:
             totals = _packed([_totals(line, kind_of(name)) for line in lines[:MAX_LINES]], packer)
             if len(part.minutes) < MAX_NAMES and part.size + len(minutes) + len(totals) <= MAX_PART:
                 part.minutes[name], part.totals[name] = minutes, totals
-        return found
+        return {at: part._replace(metrics=_packed_metrics(part, by_name, packer)) for at, part in found.items()}
 
     @classmethod
     def unpacked(cls, number: int, parts: Iterable[PackedPart]) -> "PoolBlock":
@@ -184,6 +189,11 @@ def lines_of(packed: bytes) -> list[Line]:
     return [Line(one.attributes, array("I", one.counts), array("f", one.sums)) for one in found]
 
 
+def metrics_of(packed: bytes) -> list[Series]:
+    """Returns the metrics of a part."""
+    return [Series(*one) for one in _METRICS.decode(decompressed(packed))] if packed else []
+
+
 def _ordered(line: Line, kept: Sequence[int]) -> Line:
     """Returns a line with the minutes of some sources, in their order."""
     if kept == list(range(len(line.counts) // MINUTES)):
@@ -203,6 +213,12 @@ def _totals(line: Line, kind: Kind) -> Line:
         counts.append(sum(own) if kind is Kind.GAUGE else sum(1 << at for at, count in enumerate(own) if count))
         sums.append(sum(line.sums[begin : begin + MINUTES]))
     return Line(line.attributes, counts, sums)
+
+
+def _packed_metrics(part: PackedPart, by_name: Mapping[str, Sequence[Line]], packer: Any) -> bytes:
+    listed = [(name, line.attributes) for name in part.minutes for line in by_name[name][:MAX_LINES]]
+    packed: bytes = packer.compress(msgspec.msgpack.encode(listed))
+    return packed
 
 
 def _packed(lines: Sequence[Line], packer: Any) -> bytes:
