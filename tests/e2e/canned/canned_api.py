@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 from tests.e2e.canned.canned_agent import agent_offer, counts, selected
 from tests.e2e.canned.canned_efficiency import account_efficiency
 from tests.e2e.canned.canned_files import files_of_node, folder_answer, send_part
-from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
+from tests.e2e.canned.canned_pool_telemetry import node_values, pool_metrics, pool_telemetry
 from tests.e2e.canned.canned_queue import queue
 from tests.e2e.canned.canned_startup import start_up
 from tests.e2e.canned.canned_values import matching_events, matching_jobs, matching_nodes, table_of
@@ -65,6 +65,7 @@ class Canned:
     pool_telemetry: dict[str, Any] = field(default_factory=pool_telemetry)
     account_telemetry: list[dict[str, Any]] = field(default_factory=list)
     node_values: dict[str, Any] = field(default_factory=node_values)
+    pool_metrics: dict[str, Any] = field(default_factory=pool_metrics)
     telemetry: Callable[[dict[str, str]], dict[str, Any]] | None = None
     schedules: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     autoscale_runs: list[dict[str, Any]] = field(default_factory=list)
@@ -225,7 +226,7 @@ def pools_answer(canned: Canned, path: str, names: list[str], query: dict[str, l
         is_file = measured == "files"
         return _files(canned, canned.node_files, "/".join(names[5:]), query) if is_file else _telemetry(canned, query)
     if part in {"telemetry", "agent"}:
-        return (_agent if part == "agent" else _pool_telemetry)(canned, path, query, of_nodes=bool(node))
+        return (_agent if part == "agent" else _pool_telemetry)(canned, path, query, of=node)
     if broken := canned.broken.get("node" if node else part or ("pool" if pool else "pools")):
         return refusal(*broken)
     if part == "nodes" and not node:
@@ -261,12 +262,10 @@ def _schedules(canned: Canned, path: str, names: list[str], query: dict[str, lis
     return (200, found) if found else refusal(404, f"There is no schedule '{name}' here.")
 
 
-def _pool_telemetry(
-    canned: Canned, path: str, query: dict[str, list[str]], *, of_nodes: bool
-) -> tuple[int, dict[str, Any]]:
-    if broken := canned.broken.get("pooltelemetry"):
+def _pool_telemetry(canned: Canned, path: str, query: dict[str, list[str]], *, of: str) -> tuple[int, dict[str, Any]]:
+    if broken := canned.broken.get("poolmetrics" if of == "metrics" else "pooltelemetry"):
         return refusal(*broken)
-    return 200, canned.node_values if of_nodes else canned.pool_telemetry
+    return 200, {"nodes": canned.node_values, "metrics": canned.pool_metrics}.get(of, canned.pool_telemetry)
 
 
 def _account_telemetry(
@@ -276,11 +275,11 @@ def _account_telemetry(
     return 200, {"value": canned.account_telemetry}
 
 
-def _agent(canned: Canned, path: str, query: dict[str, list[str]], *, of_nodes: bool) -> tuple[int, dict[str, Any]]:
-    if broken := canned.broken.get("agentnodes" if of_nodes else "agent"):
+def _agent(canned: Canned, path: str, query: dict[str, list[str]], *, of: str) -> tuple[int, dict[str, Any]]:
+    if broken := canned.broken.get("agentnodes" if of else "agent"):
         return refusal(*broken)
     page = _paged(canned, path, selected(canned.agent_nodes, query), query) | counts(canned.agent_nodes)
-    return 200, page if of_nodes else canned.agent_offer
+    return 200, page if of else canned.agent_offer
 
 
 def _telemetry(canned: Canned, query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:

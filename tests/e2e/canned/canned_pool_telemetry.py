@@ -8,6 +8,9 @@ from tests.e2e.canned.canned_values import stamp
 
 CPU = {"name": "system.cpu.utilization", "attributes": {}, "unit": "1"}
 RECEIVED = {"name": "system.network.io", "attributes": {"network.io.direction": "receive"}, "unit": "By/s"}
+LOSS = {"name": "custom.loss", "attributes": {}, "unit": ""}
+HEAT = {"name": "hw.temperature", "attributes": {"hw.type": "gpu"}, "unit": "Cel"}
+FANS = {"name": "hw.fan.speed", "attributes": {}, "unit": "rpm"}
 _MINUTES = 60
 _STATISTICS = {"mean": 0.4, "p50": 0.35, "p95": 0.8, "max": 0.9}
 
@@ -31,6 +34,20 @@ def _metric(metric: dict[str, Any], nodes: int, scale: float) -> dict[str, Any]:
     times = [(last - timedelta(minutes=minute)).isoformat() for minute in range(_MINUTES - 1, -1, -1)]
     values = {name: scale * one for name, one in _STATISTICS.items()}
     return {**metric, "points": [{"time": time, "nodes": nodes, **values} for time in times]}
+
+
+def pool_metrics(*others: dict[str, Any]) -> dict[str, Any]:
+    """Returns the metrics that a pool has: two usual ones and others."""
+    listed = [CPU, *others, RECEIVED]
+    return {"value": listed, "count": len(listed)}
+
+
+def values_of(metric: dict[str, Any], nodes: Sequence[dict[str, Any]], lowest: float, step: float) -> dict[str, Any]:
+    """Returns five values of a metric from the lowest on, by node; the last is silent."""
+    found = node_values(nodes)
+    for each in found["value"][:-1]:
+        each["value"] = lowest + 4 * step * each["value"]
+    return found | metric
 
 
 def node_values(nodes: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:

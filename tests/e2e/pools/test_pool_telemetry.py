@@ -1,13 +1,22 @@
 """The telemetry of a pool's nodes on its page, with a canned API: the map coloured by a metric, and charts."""
 
 import re
+from urllib.parse import parse_qs
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.canned.canned_api import Canned
 from tests.e2e.canned.canned_pool import node
-from tests.e2e.canned.canned_pool_telemetry import node_values, pool_telemetry
+from tests.e2e.canned.canned_pool_telemetry import (
+    FANS,
+    HEAT,
+    LOSS,
+    node_values,
+    pool_metrics,
+    pool_telemetry,
+    values_of,
+)
 from tests.e2e.canned.canned_values import stamp
 from tests.e2e.canned.pool_page import fill, section, show_pool
 
@@ -45,6 +54,56 @@ def test_the_map_is_coloured_by_a_metric_with_a_scale_and_nodes_without_data(pag
     colour(page).select_option("state")
     expect(page.get_by_test_id("heat-legend")).to_be_hidden()
     assert "running" in drawn(page)
+
+
+def test_the_map_is_coloured_by_any_other_metric_of_the_pool(page: Page, measured: Canned) -> None:
+    hostile = {"name": f"custom.{HOSTILE}", "attributes": {}, "unit": "\u202es"}
+    measured.pool_metrics = pool_metrics(LOSS, HEAT, FANS, hostile)
+    measured.node_values = values_of(HEAT, measured.nodes, 50, 10)
+    show_pool(page, measured)
+    others = colour(page).locator("optgroup[label='Other metrics'] option")
+    hostile_text = f"custom.{HOSTILE} (\ufffds)"
+    expect(others).to_have_text([hostile_text, "custom.loss", "hw.fan.speed (rpm)", "hw.temperature · gpu (°C)"])
+    expect(colour(page).locator("option").first).to_have_text("state")
+    colour(page).select_option("hw.temperature · gpu (°C)")
+    legend = page.get_by_test_id("heat-legend")
+    expect(legend).to_have_text("hw.temperature · gpu: 50 °C to 90 °C 1 without data")
+    assert drawn(page) == {"heat-none": 1, "heat-0": 12, "heat-1": 12, "heat-2": 12, "heat-3": 12, "heat-4": 12}
+    asked = parse_qs([one for one in measured.asked if "/telemetry/nodes" in one][-1].partition("?")[2])
+    assert asked == {"name": ["hw.temperature"], "attributes": ["hw.type=gpu"]}
+    page.reload()
+    expect(legend).to_contain_text("50 °C")
+    expect(colour(page).locator("option:checked")).to_have_text("hw.temperature · gpu (°C)")
+    page.locator("svg[data-cells]").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".tip")).to_contain_text("; hw.temperature · gpu 60 °C")
+    measured.node_values = values_of(LOSS, measured.nodes, -0.5, 0)
+    colour(page).select_option("custom.loss")
+    expect(legend).to_have_text("custom.loss: -0.5 1 without data")
+
+
+def test_another_metric_is_chosen_by_keyboard(page: Page, measured: Canned) -> None:
+    measured.pool_metrics, measured.node_values = pool_metrics(LOSS), values_of(LOSS, measured.nodes, 1, 1)
+    show_pool(page, measured)
+    expect(colour(page).locator("optgroup option")).to_have_count(1)
+    colour(page).focus()
+    page.keyboard.type("custom")
+    expect(page.get_by_test_id("heat-legend")).to_have_text("custom.loss: 1 to 5 1 without data")
+    expect(page).to_have_url(re.compile("colour=custom.loss"))
+    expect(colour(page)).to_be_focused()
+
+
+def test_a_metric_in_the_address_colours_the_map_without_a_list(page: Page, measured: Canned) -> None:
+    measured.broken["poolmetrics"] = 503, "Storage is away."
+    measured.node_values = values_of(FANS, measured.nodes, 900, 25)
+    show_pool(page, measured, colour="hw.fan.speed")
+    expect(page.get_by_test_id("heat-legend")).to_have_text("hw.fan.speed (rpm): 900 to 1,000 1 without data")
+    expect(colour(page).locator("option:checked")).to_have_text("hw.fan.speed")
+    expect(colour(page).locator("option:disabled")).to_have_text("The list can't be read.")
+    measured.node_values = values_of(FANS, [], 0, 0)
+    page.reload()
+    expect(page.get_by_test_id("heat-legend")).to_have_text("hw.fan.speed (rpm): no values 61 without data")
 
 
 def test_levels_of_the_map_differ_in_colour_and_silent_nodes_by_an_outline(page: Page, measured: Canned) -> None:

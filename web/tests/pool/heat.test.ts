@@ -3,7 +3,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { endsOf, heatMapOf, heatScaleOf, levelOf } from "../../src/pool/telemetry/heat.ts";
 import { latestOf, nodesAt, poolChartsOf, poolTimeGridOf } from "../../src/pool/telemetry/lines.ts";
-import { isMetric, METRICS, metricOf, valuesQuery } from "../../src/pool/telemetry/metrics.ts";
+import {
+  isMetric,
+  METRICS,
+  metricOf,
+  nameInAddress,
+  optionText,
+  otherMetricOf,
+  otherMetrics,
+  valuesQuery,
+} from "../../src/pool/telemetry/metrics.ts";
 import type { NodeValue, PoolTelemetry } from "../../src/pool/telemetry/model.ts";
 
 const CPU = METRICS[0] as (typeof METRICS)[number];
@@ -15,6 +24,7 @@ function node(id: string, value: number | null): NodeValue {
 
 test("shares have the levels of a whole, whatever the highest is", () => {
   const scale = heatScaleOf([0.02, 0.1], "share");
+  assert.ok(scale);
   assert.deepEqual(endsOf(scale), ["0%", "100%"]);
   assert.deepEqual(
     [0, 0.19, 0.2, 0.99, 1, 1.2].map((value) => levelOf(value, scale)),
@@ -22,9 +32,53 @@ test("shares have the levels of a whole, whatever the highest is", () => {
   );
 });
 
-test("bytes go up to a round number above the highest", () => {
-  assert.deepEqual(endsOf(heatScaleOf([3 * 1024 ** 2, 1024], "bytes a second")), ["0 B/s", "4 MiB/s"]);
-  assert.deepEqual(endsOf(heatScaleOf([], "bytes a second")), ["0 B/s", "1 KiB/s"]);
+test("other values have the levels between the lowest and the highest", () => {
+  const scale = heatScaleOf([3 * 1024 ** 2, 1024], "bytes a second");
+  assert.ok(scale);
+  assert.deepEqual(endsOf(scale), ["1 KiB/s", "3 MiB/s"]);
+  assert.deepEqual([1024, 1024 ** 2, 3 * 1024 ** 2].map((value) => levelOf(value, scale)), [0, 1, 4]);
+  const negative = heatScaleOf([-4, 1], "value");
+  assert.deepEqual(negative && [-4, -1.5, 1].map((value) => levelOf(value, negative)), [0, 2, 4]);
+  const same = heatScaleOf([7, 7], "value");
+  assert.deepEqual(same && [...endsOf(same), levelOf(7, same)], ["7", "7", 0]);
+  assert.equal(heatScaleOf([], "bytes a second"), null);
+});
+
+test("percentages have the levels of a whole, or go up to the highest above it", () => {
+  for (const [values, ends] of [[[3, 40], ["0", "100"]], [[3, 400], ["0", "400"]]] as const) {
+    const scale = heatScaleOf([...values], "value", true);
+    assert.deepEqual(scale && endsOf(scale), ends);
+  }
+});
+
+const FREE = { name: "system.memory.usage", attributes: { "system.memory.state": "free" }, unit: "By" };
+const LOSS = { name: "custom.loss", attributes: {}, unit: "" };
+
+test("other metrics follow the usual ones with name and unit, and the chosen one also if it isn't listed", () => {
+  const fan = { name: "hw.fan.speed", attributes: {}, unit: "rpm" };
+  const listed = [LOSS, FREE, { name: CPU.name, attributes: {}, unit: "1" }, fan];
+  const shown = (chosen: string) => otherMetrics(listed, chosen).map(optionText);
+  assert.deepEqual(shown(""), ["custom.loss", "hw.fan.speed (rpm)", "system.memory.usage · free (bytes)"]);
+  assert.deepEqual(shown("custom.loss"), shown(""));
+  assert.deepEqual(shown("custom.gone;a=b=c")[0], "custom.gone · b=c");
+  assert.deepEqual(otherMetrics([], "cpu"), []);
+});
+
+test("a metric in an address is read back, without the rest", () => {
+  for (const { name, attributes, unit } of [LOSS, FREE]) {
+    const { id } = otherMetricOf({ name, attributes, unit });
+    assert.deepEqual(nameInAddress(id), { name, attributes });
+  }
+  for (const id of ["", "cpu", "custom.", ";", "custom.loss;", "custom.loss;a", "a;b.c=d"]) assert.equal(nameInAddress(id), null);
+  assert.equal(valuesQuery(LOSS), "?name=custom.loss");
+});
+
+test("shares are those of the catalog with that unit", () => {
+  const unitOf = (name: string) => otherMetricOf({ name, attributes: {}, unit: "1" }).unit;
+  assert.deepEqual(
+    ["system.paging.utilization", "hw.fan.speed_ratio", "batchscope.gpu.pcie.generation", "custom.utilization"].map(unitOf),
+    ["share", "share", "value", "value"],
+  );
 });
 
 test("a node has the level and the text of its value, or none", () => {

@@ -53,7 +53,7 @@ export function NodeSections({ view, counts, flapping, failing, open }: NodesPro
         name="node-map"
         sectionRef={ref}
         polled={polled}
-        actions={<ColourSelect view={view} />}
+        actions={<ColourSelect view={view} enabled={inView} />}
       >
         {(states) =>
           states.nodes.length ? (

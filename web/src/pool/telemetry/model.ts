@@ -9,9 +9,17 @@ export interface NodeValue {
   seen: string | null;
 }
 
+/** A metric that nodes send, with its unit (UCUM). */
+export interface MetricName {
+  name: string;
+  attributes: Record<string, string>;
+  unit: string;
+}
+
 /** The values of a metric by node; `name` is null where no node has any. */
 export interface NodeValues {
   name: string | null;
+  unit: string;
   at: string;
   value: NodeValue[];
 }
