@@ -128,7 +128,7 @@ class PoolTelemetryStore:
     async def save(
         self, account_key: str, shard: int, head: ShardHead, blocks: Mapping[BlockKey, Parts], tails: bytes = b""
     ) -> str:
-        """Overwrites blocks, and last the head and the packed `tails`; returns the head's new ETag.
+        """Overwrites blocks, and last the head and the packed `tails`, if any; returns the head's new ETag.
 
         Only the last of several transactions has the new states of blobs. Raises CacheConflictError if the stored head
         has another ETag, StorageError.
@@ -139,7 +139,7 @@ class PoolTelemetryStore:
         for number, group in enumerate(groups, 1):
             is_last = number == len(groups)
             row = _head_row(partition, head if is_last else before)
-            others = [*_rows(partition, group), *([_tails_row(partition, tails)] if is_last else [])]
+            others = [*_rows(partition, group), *([_tails_row(partition, tails)] if is_last and tails else [])]
             etags = await write_at_once(self._table, [*others, written(row, etag)])
             etag = etags[_HEAD]
         return etag or ""

@@ -142,6 +142,15 @@ class TelemetryStore:
             async for row in rows_between(self._table, rows.partition, begin, begin + _AFTER, select, at_once=at_once):
                 yield _chunk_of(row, names)
 
+    async def steps_of_blob(self, rows: BlobRows, first: int, last: int) -> list[tuple[int, int]]:
+        """Returns the hour of each minute row of an incarnation, and the offset at which its step begins."""
+        found = []
+        async for row in self._blocks(_MINUTES, rows.partition, first, last, ["RowKey"]):
+            hour, (owner, _) = _place_of(row)
+            if owner == rows.owner:
+                found.append((hour, int(row["RowKey"].split(SEPARATOR)[-_ENDS[_MINUTES]], 16)))
+        return found
+
     def hours(self, partition: str, first: int, last: int, names: Collection[str]) -> AsyncIterator[Chunk]:
         """Yields hours of days since 1970, both included, with only the columns of some names."""
         return self._chunks(_HOURS, partition, first, last, names)

@@ -95,19 +95,20 @@ async def test_blobs_of_one_node_merge(rig: TelemetryRig) -> None:
 async def test_a_host_that_dies_at_any_call_leaves_what_the_next_completes(
     rig: TelemetryRig, *, committed: bool
 ) -> None:
-    rig.clock.time = at(3)
+    rig.clock.time = at(120)
     dies_at = 0
     while True:
         dies_at += 1
         node = f"n{dies_at}"
         name = blob_of(node)
-        await rig.append(used(1, at(0)), used(3, at(0.5)), name=name)
+        await rig.append(used(1, at(0)), used(3, at(0.5)), used(5, at(100)), name=name)
+        whole = {("pool", node, 0): 2, ("pool", node, 100): 5}
         host = await rig.host()
         Mortal(host.tables).arm(dies_at, committed=committed)
         has_died = await _dies(host)
-        assert not has_died or await found(rig, name, nodes=[node]) in ({}, {("pool", node, 0): 2})
+        assert not has_died or await found(rig, name, nodes=[node]) in ({}, whole)
         await (await rig.host()).run()
-        assert await found(rig, name, nodes=[node]) == {("pool", node, 0): 2}
+        assert await found(rig, name, nodes=[node]) == whole
         if not has_died:
             return
         assert dies_at < 100
@@ -150,6 +151,29 @@ async def test_a_host_goes_on_where_another_ended_without_reading_the_rows_of_bl
     assert await found(rig, *names) == {
         ("pool", node, minute): value for node in sorted(nodes) for minute, value in ((0, 0.5), (1, 2.5))
     }
+
+
+async def test_a_blob_that_grows_after_hours_has_its_rows_read_only_if_a_host_died(rig: TelemetryRig) -> None:
+    rig.clock.time = at(0)
+    (name, other), host = same_shard(2), await rig.host()
+    await rig.append(used(1, at(0)), name=name)
+    await host.run()
+    for minutes in (300, 600):
+        rig.clock.time = at(minutes)
+        await rig.append(used(2, at(minutes)), name=other)
+        await host.run()
+        await rig.append(used(2, at(minutes)), name=name)
+        mortal = Mortal(host.tables)
+        await host.run()
+        assert not [url for url in mortal.urls if "pooltelemetry" not in url and "RowKey%20ge%20%27m" in url]
+    await rig.append(used(3, at(-90)), used(4, at(601)), name=name)
+    Mortal(host.tables).arm(4, committed=False)
+    assert await _dies(host)
+    rig.clock.time = at(900)
+    await rig.append(used(5, at(900)), name=name)
+    await (await rig.host()).run()
+    values = {minute: value for (_, _, minute), value in (await found(rig, name, nodes=["n0"])).items()}
+    assert values == {-90: 3, 0: 1, 300: 2, 600: 2, 601: 4, 900: 5}
 
 
 def same_shard(count: int) -> list[str]:

@@ -51,10 +51,11 @@ class Sample:
 
 @dataclass
 class Blob:
-    """A blob with its tail, and the rollups of its committed steps by node."""
+    """A blob with its tail, the hours of its committed steps by offset, and their rollups by node."""
 
     tail: BlobTail = field(default_factory=BlobTail)
     end: int = 0
+    hours: dict[int, set[int]] = field(default_factory=dict)
     committed: dict[int, Rollups] = field(default_factory=dict)
 
 
@@ -82,6 +83,7 @@ def test_statistics_over_a_pool_are_those_over_its_nodes(
             number = NODES.index(one.node)
             step[number] = merged((step.get(number, {}), one.rollups))
             blob.committed[number] = merged((blob.committed.get(number, {}), one.rollups))
+        blob.hours[blob.end] = {one.minute // 60 for one in samples}
         begin, blob.end = blob.end, blob.end + 10
         if fate == "lost":
             continue
@@ -106,8 +108,9 @@ def project_steps(rows: dict[BlockKey, Parts], name: str, blob: Blob, steps: lis
     before = blob.tail.end
     minutes = blob.tail.completed(steps)
     stored = step_minutes(0, 0, blob.committed, WHOSE, is_renamed=False).values
-    unread = stored.keys() if minutes.is_gap else minutes.unread
-    if unread:
+    missed = {hour for begin, hours in blob.hours.items() if minutes.is_gap and begin >= before for hour in hours}
+    unread = {*minutes.unread, *(minute for minute in stored if minute // 60 in missed)}
+    if unread or minutes.is_gap:
         blob.tail.learn(max(stored))
     assert not minutes.values or steps[-1].end > before
     project(rows, name, {**minutes.values, **{minute: stored[minute] for minute in unread}})
