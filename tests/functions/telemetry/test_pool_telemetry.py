@@ -156,6 +156,7 @@ async def test_each_metric_that_is_listed_can_be_mapped(world: World, container:
     lines = (
         "mem free=5i", "docker_container_mem,container_name=c usage=7i,limit=9i,max_usage=8i", "size_bytes value=3",
         "train,host=a loss=2,epoch=3", "net,interface=eth0 bytes_recv=4i,bytes_sent=5i",
+        "nvidia_smi,index=0 temperature_gpu=50i", "nvidia_smi,index=1 temperature_gpu=60i",
     )  # fmt: skip
     blob = container.get_blob_client(f"accounts/demo/pools/listed/nodes/{node}/b.json")
     await blob.create_append_blob()
@@ -169,6 +170,8 @@ async def test_each_metric_that_is_listed_can_be_mapped(world: World, container:
     units = {one["name"]: one["unit"] for one in listed["value"]}
     assert {"custom.train.loss": "", "custom.train.epoch": "", "custom.size_bytes": "By"}.items() <= units.items()
     assert {"custom.fan.rpm", "container.memory.usage", "container.memory.usage.limit"} <= units.keys()
+    temperatures = [one["attributes"] for one in listed["value"] if one["name"] == "hw.temperature"]
+    assert temperatures == [{"batchscope.device": "highest", "hw.type": "gpu"}, {"hw.type": "gpu"}]
     assert (await world.get("accounts/demo/pools/other/telemetry/metrics")).body == {"value": [], "count": 0}
     for one in listed["value"]:
         chosen = ";".join(f"{name}={value}" for name, value in one["attributes"].items())
