@@ -112,6 +112,7 @@ BODIES = {
     "put_budget": '{"amount": 7}',
     "delete_budget": "",
     "delete_job_outputs": "",
+    "delete_pool_outputs": "",
     "request_poll": '{"all": true}',
 }
 UNAWARE = {"get_openapi", "get_docs"}
