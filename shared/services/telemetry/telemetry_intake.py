@@ -31,7 +31,7 @@ from shared.services.telemetry.pool_projection import PoolProjection
 from shared.services.telemetry.telemetry_steps import Context, Steps, read_steps
 from shared.stores.blobs.checkpoints import CheckpointKey
 from shared.stores.tables.rows import Etags
-from shared.stores.telemetry.node_index import task_name
+from shared.stores.telemetry.node_index import IndexPlace, task_name
 from shared.stores.telemetry.telemetry import BlobState, checkpoint_key, chunk_rows, session_row, state_key, state_row
 
 _LONG_AGO = timedelta(days=1)  # since when a blob's entry may have expired
@@ -190,9 +190,9 @@ class TelemetryIntake(Intake):
         known = self._known(blob)
         new = sorted({one for one in wanted if one not in known or one[0] in read.renamed} | moved)
         whose = await self._whose(blob, read, {number for number, _ in new})
-        for number, day in new:
-            for name in _names_of(whose[number]):
-                await self.stores.node_index.save(blob, name, number, day)
+        places = [IndexPlace(name, number, day) for number, day in new for name in _names_of(whose[number])]
+        if places:
+            await self.stores.node_index.save(blob, places)
         return wanted
 
     def _known(self, blob: BlobRows) -> frozenset[_Indexed]:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import batched
-from typing import Any
+from typing import Any, NamedTuple
 
 from azure.data.tables import UpdateMode
 
@@ -50,15 +50,25 @@ class IndexEntry:
         return self.rows.session_key(self.session)
 
 
+class IndexPlace(NamedTuple):
+    """A session's day since 1970, under a name: a node's, empty if unknown, or a task's `task_name`."""
+
+    name: str
+    session: int
+    day: int
+
+
 class NodeIndex:
     def __init__(self, tables: Tables) -> None:
         self._table = tables["nodeindex"]
 
-    async def save(self, rows: BlobRows, node: str, session: int, day: int) -> None:
-        """Writes an index row; `node` may be empty if unknown, or a task's `task_name`. Raises StorageError."""
-        row: Row = {"PartitionKey": rows.account_key, "RowKey": _key(node, day, rows, session), _ROLLED: False}
-        with translated("note where a node's telemetry is"):
-            await self._table.upsert_entity(row, mode=UpdateMode.MERGE)
+    async def save(self, rows: BlobRows, places: Iterable[IndexPlace]) -> None:
+        """Writes the index rows of an incarnation, many in a request. Raises StorageError."""
+        keys = sorted({_key(place.name, place.day, rows, place.session) for place in places})
+        for batch in batched(keys, MAX_OPERATIONS, strict=False):
+            some: list[Row] = [{"PartitionKey": rows.account_key, "RowKey": key, _ROLLED: False} for key in batch]
+            with translated("note where a node's telemetry is"):
+                await self._table.submit_transaction([("upsert", row, {"mode": UpdateMode.MERGE}) for row in some])
 
     async def save_arrival(self, node: str, day: int, arrival: ArrivedBlob) -> None:
         """Records that a blob arrived; without a format, a recorded one stays. Raises StorageError."""

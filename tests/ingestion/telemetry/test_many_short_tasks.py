@@ -8,7 +8,7 @@ from agent.upload.gzip_units import MAX_TASKS, gzip_member, units_of
 from shared.domain.blobs.blobs import telemetry_ingest_partition
 from shared.domain.core.stamps import to_milliseconds
 from shared.services.blobs.ingestion_stores import IngestionStores
-from tests.ingestion.rig import NOON
+from tests.ingestion.rig import NOON, Mortal
 from tests.ingestion.telemetry.telemetry_rig import TelemetryRig, blob_of
 
 TASKS = 60
@@ -60,3 +60,14 @@ async def test_a_unit_with_more_tasks_than_a_transaction_holds_keeps_its_nodes_f
     assert {f"short{number}" for number in range(10)} == tasks
     assert found.left_out.of_too_many_tasks == 2 * (TASKS - len(tasks))
     assert sum((await rig.sums("n1", name="system.memory.usage"))["system.memory.usage"]) == sum(range(TASKS))
+
+
+async def test_the_index_of_a_blob_of_many_nodes_takes_few_requests(rig: TelemetryRig) -> None:
+    at = to_milliseconds(NOON) * 1_000_000
+    lines = "".join(f"mem,pool_id=pool,node_id=n{node} used={node}i {at}\n" for node in range(200))
+    await rig.append(lines.encode(), name=blob_of("n1"))
+    host = await rig.host()
+    mortal = Mortal(host.tables)
+    await host.run()
+    assert await rig.sums("n199") == {"system.memory.usage": [199]}
+    assert len(mortal.methods) < 60

@@ -11,6 +11,7 @@ from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.query.series_query import SeriesQuery
 from shared.errors import HistoryRangeError, NotFoundError
 from shared.services.blobs.ingestion_stores import IngestionStores
+from shared.stores.telemetry.node_index import IndexPlace
 from tests.ingestion.rig import ACCOUNT, NOON
 from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, SECOND, TelemetryRig, blob_of, used
 
@@ -42,8 +43,9 @@ async def test_the_index_says_where_to_look_and_the_blob_whose_it_is(rig: Teleme
     await (await rig.host()).run()
     stores = IngestionStores.of(rig.tables)
     (held,) = await stores.node_index.load("demo", "N1", 0, 99_999)
-    await stores.node_index.save(held.rows, "n2", held.session, held.day)
-    await stores.node_index.save(held.rows._replace(incarnation="of-a-host-that-died"), "n1", 0, held.day)
+    await stores.node_index.save(held.rows, [IndexPlace("n2", held.session, held.day)])
+    died = held.rows._replace(incarnation="of-a-host-that-died")
+    await stores.node_index.save(died, [IndexPlace("n1", 0, held.day)])
     assert await rig.sums("n1") == {MEMORY: [3]}
     for pool, node in (("pool", "n2"), ("other", "n1")):
         with pytest.raises(NotFoundError):

@@ -117,7 +117,7 @@ from shared.stores.tables.tables import Tables
 from shared.stores.telemetry import telemetry
 from shared.stores.telemetry.day_use import DayUseStore
 from shared.stores.telemetry.measured_attempts import MeasuredAttemptStore
-from shared.stores.telemetry.node_index import NodeIndex
+from shared.stores.telemetry.node_index import IndexPlace, NodeIndex
 from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore, Projected, ShardHead
 from shared.stores.telemetry.telemetry import TelemetryStore, hour_rows
 from shared.stores.telemetry.telemetry_totals import TelemetryTotalsStore
@@ -389,7 +389,7 @@ async def _write_blob(tables: Tables, blob: BlobRows) -> None:
     await places.advance(key, await places.load(key), _PLACE, [state, telemetry.session_row(blob, SESSION), *minutes])
     packed = chunks_of(0, hours_of(_ROLLUPS), HOURS)
     await TelemetryStore(tables).replace(blob.partition, [], hour_rows(blob.partition, blob.owner, packed, None, 1))
-    await index.save(blob, "node", 0, 20778)
+    await index.save(blob, [IndexPlace("node", 0, 20778)])
     held = [one for one in await index.load(ACCOUNT, "node", 20778, 20778) if one.rows == blob]
     await index.note(ACCOUNT, held, rolled=True)
     await index.save_arrival("node", 20778, ArrivedBlob(blob, "blob", "format", "pool"))
