@@ -15,10 +15,11 @@ import msgspec
 
 from shared.domain.core.keys import SEPARATOR, partition_of
 from shared.domain.telemetry.pools.block_changes import BlockKey, Parts
-from shared.domain.telemetry.pools.blocks import PackedPart
+from shared.domain.telemetry.pools.blocks import MAX_PART, PackedPart
 from shared.domain.telemetry.pools.node_minutes import BlobTail
 from shared.domain.telemetry.pools.packed_tails import unpacked_tails
 from shared.stores.tables.rows import (
+    MAX_BINARY,
     Operation,
     Row,
     bytes_columns,
@@ -38,7 +39,7 @@ _SOURCES, _METRICS = "sources", "metrics"
 _AFTER = "~~"
 _LAST = "c"  # behind the keys of all blocks
 _MAX_BLOCKS, _MAX_BYTES = 20, 1_900_000  # of a transaction: four rows each, and base64 adds a third
-_MAX_PROPERTIES, _MAX_SELECTED = 12, 8  # of 64 KiB, of a column, and names
+_MAX_PROPERTIES, _MAX_SELECTED = -(-MAX_PART // MAX_BINARY), 8  # of a column, and names
 _ROWS_AT_ONCE = 100
 
 
