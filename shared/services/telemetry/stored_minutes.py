@@ -6,7 +6,8 @@ from operator import itemgetter
 
 from shared.domain.blobs.blobs import BlobRows
 from shared.domain.telemetry.catalog.catalog import instruments
-from shared.domain.telemetry.pools.node_minutes import Minutes, NodeKey, NodeMinute, minutes_of_sessions
+from shared.domain.telemetry.pools.node_minutes import Minutes, NodeKey, minutes_of_sessions
+from shared.domain.telemetry.pools.node_totals import NodeMinute
 from shared.domain.telemetry.rollups.chunks import add_column
 from shared.domain.telemetry.rollups.rollups import MINUTES_AN_HOUR, Rollups
 from shared.stores.telemetry.telemetry import TelemetryStore

@@ -10,7 +10,7 @@ from shared.domain.blobs.blobs import SHARDS
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.pools.block_changes import changed, changes_of
-from shared.domain.telemetry.pools.node_minutes import NodeMinute, Total
+from shared.domain.telemetry.pools.node_totals import NodeMinute, Total
 from shared.services.accounts.registry import Registry
 from shared.services.efficiency.node_figures import NodeFigureReader
 from shared.services.queries.pool_queries import PoolQueries

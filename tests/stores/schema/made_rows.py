@@ -71,7 +71,8 @@ from shared.domain.tasks.task_counters import TaskCounters
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.pools.block_changes import changed, changes_of
-from shared.domain.telemetry.pools.node_minutes import BlobTail, NodeMinute, Total
+from shared.domain.telemetry.pools.node_minutes import BlobTail
+from shared.domain.telemetry.pools.node_totals import NodeMinute, Total
 from shared.domain.telemetry.pools.packed_tails import packed_tails
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.records.metrics import Metric

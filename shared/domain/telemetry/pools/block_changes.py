@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from shared.domain.telemetry.pools.blocks import MINUTES, BlockChange, PackedPart, PoolBlock
-from shared.domain.telemetry.pools.node_minutes import Minutes, NodeMinute
+from shared.domain.telemetry.pools.node_minutes import Minutes
+from shared.domain.telemetry.pools.node_totals import NodeMinute
 
 type BlockKey = tuple[str, int]
 """A pool's key and the number of a block."""

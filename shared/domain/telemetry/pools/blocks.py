@@ -16,7 +16,7 @@ import msgspec
 from shared.domain.packing.compression import compressor, decompressed
 from shared.domain.telemetry.catalog.series import Attributes, Kind, Series
 from shared.domain.telemetry.pools.node_metrics import kind_of
-from shared.domain.telemetry.pools.node_minutes import NodeMinute
+from shared.domain.telemetry.pools.node_totals import NodeMinute
 
 MINUTES = 10
 """Minutes of a block."""

@@ -5,95 +5,21 @@ an earlier minute is read from the blob's own rows instead.
 """
 
 import re
-from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from shared.domain.core.keys import key_of
 from shared.domain.telemetry.catalog.catalog import ENDED_ATTEMPTS
-from shared.domain.telemetry.catalog.series import Kind, Series
-from shared.domain.telemetry.pools.node_metrics import Member, fold_of, highest_of, kind_of, member_of
+from shared.domain.telemetry.catalog.series import Series
+from shared.domain.telemetry.pools.node_metrics import Member, fold_of, member_of
+from shared.domain.telemetry.pools.node_totals import NodeMinute, Total
 from shared.domain.telemetry.query.cpu_total import TIME, UTILIZATION, with_cpu_total
 from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups
 
-CPU_IN_USE = Series(UTILIZATION)
-"""The share of all cores that isn't idle."""
-MEMORY_IN_USE = Series("system.memory.utilization", (("system.memory.state", "used"),))
-_CPU_IDLE = Series(UTILIZATION, (("cpu.mode", "idle"),))
-_MEMORY_USED = Series("system.memory.usage", (("system.memory.state", "used"),))
-_MEMORY_LIMIT = Series("system.memory.limit")
 _PART = re.compile(r"p?\d+$")
 _REMEMBERED = 2
-
-
-class Total(NamedTuple):
-    """The sum of a node's values in a period, and their number; of a counter its growth, and 1."""
-
-    sum: float
-    number: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Layout:
-    """The series of a node's minute, which nodes alike share: places of `metrics`, and of devices by `highest` one."""
-
-    series: tuple[Series, ...]
-    metrics: Sequence[tuple[Series, int]]
-    highest: Sequence[tuple[Series, Sequence[int]]]
-
-    @classmethod
-    def of(cls, series: tuple[Series, ...]) -> "Layout":
-        devices: dict[Series, list[int]] = defaultdict(list)
-        metrics = []
-        for at, one in enumerate(series):
-            highest = highest_of(one)
-            if highest:
-                devices[highest].append(at)
-            else:
-                metrics.append((one, at))
-        return cls(series, metrics, list(devices.items()))
-
-
-@dataclass(frozen=True, slots=True)
-class NodeMinute:
-    """The totals of a node's metrics in a minute, and of devices, where the highest counts, in the order of `layout`.
-
-    Totals of two parts of a minute add up; of devices the highest is only known of the whole minute.
-    """
-
-    layout: Layout
-    sums: "array[float]"
-    counts: "array[int]"
-
-    @classmethod
-    def of(cls, totals: Mapping[Series, Total]) -> "NodeMinute":
-        sums, counts = zip(*totals.values(), strict=True) if totals else ((), ())
-        return cls(layout_of(tuple(totals)), array("d", sums), array("I", counts))
-
-    @property
-    def totals(self) -> dict[Series, Total]:
-        return dict(zip(self.layout.series, map(Total, self.sums, self.counts), strict=True))
-
-    @property
-    def metrics(self) -> Iterator[tuple[Series, float, int]]:
-        """Yields sums and numbers of metrics, with the highest of devices."""
-        sums, counts = self.sums, self.counts
-        for metric, at in self.layout.metrics:
-            yield metric, sums[at], counts[at]
-        for metric, places in self.layout.highest:
-            at = max(places, key=lambda place: sums[place] / counts[place])
-            yield metric, sums[at], counts[at]
-
-    def merged(self, other: "NodeMinute") -> "NodeMinute":
-        """Returns both parts of a minute together."""
-        found = self.totals
-        for metric, total in other.totals.items():
-            before = found.get(metric)
-            found[metric] = merged_totals(metric, before, total) if before else total
-        return NodeMinute.of(found)
 
 
 type NodeKey = tuple[str, str]
@@ -232,7 +158,7 @@ def minutes_of(rollups: Rollups) -> dict[int, NodeMinute]:
     found: dict[int, dict[Series, Total]] = defaultdict(dict)
     for metric, members in groups.items():
         _add(found, metric, members)
-    return {minute: NodeMinute.of(_with_shares(totals)) for minute, totals in found.items()}
+    return {minute: NodeMinute.of(totals) for minute, totals in found.items()}
 
 
 def _add(found: dict[int, dict[Series, Total]], metric: Series, members: _Members) -> None:
@@ -258,37 +184,7 @@ def _counted(members: _Members) -> _Members:
     return [one for one in some if not _is_part(one[1].disk, disks)] if len(disks) > 1 else some
 
 
-def _with_shares(totals: dict[Series, Total]) -> dict[Series, Total]:
-    """Adds the shares of CPU and memory in use, where an agent reports others that they follow from."""
-    idle, used, limit = totals.get(_CPU_IDLE), totals.get(_MEMORY_USED), totals.get(_MEMORY_LIMIT)
-    if idle:
-        totals[CPU_IN_USE] = Total(idle.number - idle.sum, idle.number)
-    if used and limit and limit.sum > 0 and MEMORY_IN_USE not in totals:
-        totals[MEMORY_IN_USE] = Total(used.sum / (limit.sum / limit.number), used.number)
-    return totals
-
-
 def _is_part(disk: str, disks: Collection[str]) -> bool:
     """Returns whether a disk is a partition of another one."""
     whole = _PART.sub("", disk)
     return whole != disk and whole in disks
-
-
-def merged_totals(metric: Series, one: Total, other: Total) -> Total:
-    """Returns the total of two parts of one minute."""
-    is_counter = kind_of(metric.name) is Kind.COUNTER
-    return Total(one.sum + other.sum, 1 if is_counter else one.number + other.number)
-
-
-_layouts: dict[tuple[Series, ...], Layout] = {}
-_MAX_LAYOUTS = 1_000
-
-
-def layout_of(series: tuple[Series, ...]) -> Layout:
-    """Returns the layout of series, which nodes alike share."""
-    found = _layouts.get(series)
-    if found is None:
-        if len(_layouts) >= _MAX_LAYOUTS:
-            _layouts.clear()
-        found = _layouts[series] = Layout.of(series)
-    return found

@@ -8,7 +8,8 @@ import msgspec
 
 from shared.domain.packing.compression import compressor, decompressed
 from shared.domain.telemetry.catalog.series import Attributes, Series
-from shared.domain.telemetry.pools.node_minutes import BlobTail, Layout, Minutes, NodeMinute, layout_of
+from shared.domain.telemetry.pools.node_minutes import BlobTail, Minutes
+from shared.domain.telemetry.pools.node_totals import Layout, NodeMinute, layout_of
 
 MAX_PACKED = 700_000
 """Bytes, as a row holds a MiB. Beyond them the minutes of some blobs are left out, and read from their rows again."""

@@ -1,11 +1,15 @@
 """A pool's metrics: nodes with other devices, cores or processes have the same ones."""
 
+from array import array
+from math import isfinite
+
 import pytest
 
 from shared.domain.telemetry.catalog.field_mappings import SOURCE
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.pools.node_metrics import HIGHEST, shown_metric
-from shared.domain.telemetry.pools.node_minutes import CPU_IN_USE, MEMORY_IN_USE, minutes_of
+from shared.domain.telemetry.pools.node_minutes import minutes_of
+from shared.domain.telemetry.pools.node_shares import CPU_IN_USE, MEMORY_IN_USE
 from shared.domain.telemetry.pools.pool_reports import UTILIZATION, MetricSelector
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups
 from tests.domain.telemetry.support.nodes import BEGIN, at, rollups
@@ -96,6 +100,38 @@ def test_memory_in_use_follows_from_bytes_and_size_unless_it_is_reported() -> No
     used, limit = Series("system.memory.usage", (("system.memory.state", "used"),)), Series("system.memory.limit")
     assert found({used: gauge(30, 4), limit: gauge(120, 1)})[MEMORY_IN_USE] == 0.25
     assert found({used: gauge(30), limit: gauge(120), MEMORY_IN_USE: gauge(0.5)})[MEMORY_IN_USE] == 0.5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mem used=1e30,total=1e-30",
+        "mem used=-5,total=1",
+        "mem used_percent=1e30",
+        "agg.mem used_count=1000000000i,used_min=1e30,used_max=1e30,used_mean=1e30",
+        "cpu,cpu=cpu-total usage_idle=-1e9",
+    ],
+)
+def test_a_value_that_would_make_a_pools_figures_infinite_is_left_out(line: str) -> None:
+    (minute,) = minutes_of(rollups(at(0, line))).values()
+    assert all(isfinite(total) for total in array("f", [total for _, total, _ in minute.metrics]))
+    assert not any(metric.name.endswith(".utilization") for metric, _, _ in minute.metrics)
+
+
+def test_the_highest_device_is_one_with_a_possible_share() -> None:
+    lines = [at(0, f"disk,device=sd{letter},path=/{letter} used_percent={used}") for letter, used in
+             (("a", 30), ("b", 1e9), ("c", 70))]  # fmt: skip
+    assert found(rollups(*lines)) == {
+        Series("system.filesystem.utilization", (HIGHEST, ("system.filesystem.state", "used"))): pytest.approx(0.7)
+    }
+
+
+def test_shares_follow_from_whole_minutes_however_these_were_divided() -> None:
+    lines = [at(second, f"mem used={used},total={total}") for second, used, total in ((0, 10, 100), (30, 30, 150))]
+    parts = [minutes_of(rollups(line))[MINUTE] for line in lines]
+    (whole,) = minutes_of(rollups(*lines)).values()
+    assert {one[0]: one[1:] for one in parts[0].merged(parts[1]).metrics} == {one[0]: one[1:] for one in whole.metrics}
+    assert found(rollups(*lines))[MEMORY_IN_USE] == 20 / 125
 
 
 def test_processes_and_containers_are_one_metric_each() -> None:

@@ -45,8 +45,8 @@ class Sample:
 
     @property
     def rollups(self) -> Rollups:
-        one = Rollup(1, self.value, self.value, self.value, self.value, self.minute)
-        return {series: {self.minute: one} for series in (GAUGE, COUNTER, SHARES[self.value % 2])}
+        series = {GAUGE: self.value, COUNTER: self.value, SHARES[self.value % 2]: self.value / 1000}
+        return {one: {self.minute: Rollup(1, value, value, value, value, self.minute)} for one, value in series.items()}
 
 
 @dataclass
