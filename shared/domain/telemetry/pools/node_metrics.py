@@ -20,7 +20,7 @@ HIGHEST = ("batchscope.device", "highest")
 _PRESSURE = ("batchscope.pressure.resource", "batchscope.pressure.type")
 _DEVICE, _INTERFACE, _FILE_SYSTEM = "system.device", "network.interface.name", "system.filesystem.type"
 _VIRTUAL = {
-    _DEVICE: re.compile(r"(loop|ram|zram|sr|fd|dm-|md)\d"),
+    _DEVICE: re.compile(r"(/dev/)?(loop|ram|zram|sr|fd)\d|(dm-|md)\d"),
     _INTERFACE: re.compile(r"(lo|docker|veth|br-|virbr|cni|flannel|ifb|enP\d|all$)"),
     _FILE_SYSTEM: re.compile(r"(tmpfs|devtmpfs|overlay|squashfs|aufs|ramfs|proc|sysfs|fuse\.lxcfs)$"),
 }

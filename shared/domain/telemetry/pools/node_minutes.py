@@ -13,6 +13,7 @@ from shared.domain.core.keys import key_of
 from shared.domain.telemetry.catalog.catalog import ENDED_ATTEMPTS
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.pools.node_metrics import Member, fold_of, member_of
+from shared.domain.telemetry.pools.node_shares import FILE_SYSTEM_IN_USE, FILE_SYSTEM_SIZES
 from shared.domain.telemetry.pools.node_totals import NodeMinute, Total
 from shared.domain.telemetry.query.cpu_total import TIME, UTILIZATION, with_cpu_total
 from shared.domain.telemetry.records.labels import Identity
@@ -156,8 +157,11 @@ def minutes_of(rollups: Rollups) -> dict[int, NodeMinute]:
         if member:
             groups[member.metric].append((series, member, periods))
     found: dict[int, dict[Series, Total]] = defaultdict(dict)
+    with_share = {minute for _, _, periods in groups.get(FILE_SYSTEM_IN_USE, ()) for minute in periods}
     for metric, members in groups.items():
         _add(found, metric, members)
+        if metric in FILE_SYSTEM_SIZES:
+            _add_devices(found, members, with_share)
     return {minute: NodeMinute.of(totals) for minute, totals in found.items()}
 
 
@@ -175,6 +179,14 @@ def _add(found: dict[int, dict[Series, Total]], metric: Series, members: _Member
         counts = [1] if is_counter else [one.count for one in rollups]
         number = sum(counts) if is_share else max(counts)
         found[minute][metric] = Total(sum([one.sum for one in rollups]), number)
+
+
+def _add_devices(found: dict[int, dict[Series, Total]], members: _Members, but: Collection[int]) -> None:
+    """Adds the totals of a gauge's devices, except in some minutes."""
+    for series, member, periods in members:
+        if member.is_device:
+            for minute in periods.keys() - but:
+                found[minute][series] = Total(periods[minute].sum, periods[minute].count)
 
 
 def _counted(members: _Members) -> _Members:

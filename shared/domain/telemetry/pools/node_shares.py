@@ -13,9 +13,23 @@ from shared.domain.telemetry.query.cpu_total import UTILIZATION
 CPU_IN_USE = Series(UTILIZATION)
 """The share of all cores that isn't idle."""
 MEMORY_IN_USE = Series("system.memory.utilization", (("system.memory.state", "used"),))
+FILE_SYSTEM_IN_USE = Series("system.filesystem.utilization", (("system.filesystem.state", "used"),))
 _CPU_IDLE = Series(UTILIZATION, (("cpu.mode", "idle"),))
-_MEMORY_USED = Series("system.memory.usage", (("system.memory.state", "used"),))
-_MEMORY_LIMIT = Series("system.memory.limit")
+_MEMORY_USED, _MEMORY_FREE, *_MEMORY_CACHES = (
+    Series("system.memory.usage", (("system.memory.state", state),)) for state in ("used", "free", "buffers", "cached")
+)
+_SLAB = [
+    Series("system.memory.linux.slab.usage", (("system.memory.linux.slab.state", state),))
+    for state in ("reclaimable", "unreclaimable")
+]
+_MEMORY_AVAILABLE, _MEMORY_LIMIT = Series("system.memory.linux.available"), Series("system.memory.limit")
+_FILES_FREE_SHARE = Series("system.filesystem.utilization", (("system.filesystem.state", "free"),))
+_FILES_USED, _FILES_FREE = (
+    Series("system.filesystem.usage", (("system.filesystem.state", state),)) for state in ("used", "free")
+)
+_FILES_LIMIT = Series("system.filesystem.limit")
+FILE_SYSTEM_SIZES = frozenset((_FILES_USED, _FILES_FREE, _FILES_LIMIT))
+"""Metrics that are kept for each file system where the node doesn't write the share itself."""
 _SHARES = ".utilization"
 _LOWEST_SHARE, _HIGHEST_SHARE = -0.1, 1.5
 """Beyond these a share is a mistake: they leave room for rounding, and for what is written at other moments."""
@@ -26,20 +40,33 @@ _MAX_SUM = 1e37
 class ShareRule(NamedTuple):
     """A share is `value` divided by the sum of `whole`, or with `is_rest` what that leaves of 1.
 
-    Without `whole`, the value is a share itself.
+    Without `whole`, the value is a share itself. The quantities `beside` belong to the whole where they are written.
     """
 
     share: Series
     value: Series
     whole: Sequence[Series] = ()
+    beside: Sequence[Series] = ()
     is_rest: bool = False
 
 
 RULES = (
     ShareRule(CPU_IN_USE, _CPU_IDLE, is_rest=True),
     ShareRule(MEMORY_IN_USE, _MEMORY_USED, (_MEMORY_LIMIT,)),
+    ShareRule(MEMORY_IN_USE, _MEMORY_AVAILABLE, (_MEMORY_LIMIT,), is_rest=True),
+    ShareRule(MEMORY_IN_USE, _MEMORY_USED, (_MEMORY_USED, _MEMORY_FREE), beside=(*_MEMORY_CACHES, *_SLAB)),
 )
-"""Where several rules give a share, the first counts, and before all of them what the node itself wrote."""
+"""Where several rules give a share, the first counts, and before all of them what the node itself wrote.
+
+The OpenTelemetry Collector writes memory by state, of which used, free, buffers and cached are the whole; collectd
+writes the kernel's slab apart from these. node_exporter writes what is available.
+"""
+FILE_SYSTEM_RULES = (
+    ShareRule(FILE_SYSTEM_IN_USE, _FILES_FREE_SHARE, is_rest=True),
+    ShareRule(FILE_SYSTEM_IN_USE, _FILES_USED, (_FILES_USED, _FILES_FREE)),
+    ShareRule(FILE_SYSTEM_IN_USE, _FILES_FREE, (_FILES_LIMIT,), is_rest=True),
+)
+"""The same for each file system; blocks that are reserved for root count as used only where the limit is the whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +90,14 @@ class DerivedShare:
         return (1 - share if self.is_rest else share) * number, number
 
 
-def derived_shares(places: Mapping[Series, int]) -> Iterator[DerivedShare]:
+def derived_shares(places: Mapping[Series, int], rules: Sequence[ShareRule] = RULES) -> Iterator[DerivedShare]:
     """Yields the shares that follow from metrics, given their places, unless they are among them."""
     found: set[Series] = set()
-    for share, value, whole, is_rest in RULES:
-        if share not in places and share not in found and value in places and all(one in places for one in whole):
+    for share, value, whole, beside, is_rest in rules:
+        if share not in places and share not in found and {value, *whole} <= places.keys():
             found.add(share)
-            yield DerivedShare(share, places[value], [places[one] for one in whole], is_rest)
+            parts = (*whole, *(one for one in beside if one in places))
+            yield DerivedShare(share, places[value], [places[one] for one in parts], is_rest)
 
 
 def is_storable(name: str, total: float, number: int) -> bool:

@@ -6,9 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from shared.domain.telemetry.catalog.series import Kind, Series
-from shared.domain.telemetry.pools.node_metrics import highest_of, kind_of
-from shared.domain.telemetry.pools.node_shares import DerivedShare, derived_shares, is_storable
+from shared.domain.telemetry.catalog.series import Attributes, Kind, Series
+from shared.domain.telemetry.pools.node_metrics import HIGHEST, highest_of, kind_of, member_of
+from shared.domain.telemetry.pools.node_shares import (
+    FILE_SYSTEM_IN_USE,
+    FILE_SYSTEM_RULES,
+    FILE_SYSTEM_SIZES,
+    DerivedShare,
+    derived_shares,
+    is_storable,
+)
+
+_FULLEST = Series(FILE_SYSTEM_IN_USE.name, (HIGHEST, *FILE_SYSTEM_IN_USE.attributes))
 
 
 class Total(NamedTuple):
@@ -22,25 +31,33 @@ class Total(NamedTuple):
 class Layout:
     """The series of a node's minute, which nodes alike share: places of `metrics`, and of devices by `highest` one.
 
-    `shares` follow from metrics.
+    `shares` follow from metrics, and those of `file_systems` from their sizes.
     """
 
     series: tuple[Series, ...]
     metrics: Sequence[tuple[Series, int]]
     highest: Sequence[tuple[Series, Sequence[int]]]
     shares: Sequence[DerivedShare]
+    file_systems: Sequence[DerivedShare]
 
     @classmethod
     def of(cls, series: tuple[Series, ...]) -> "Layout":
+        metrics: dict[Series, int] = {}
         devices: dict[Series, list[int]] = defaultdict(list)
-        metrics = []
+        sizes: dict[Attributes, dict[Series, int]] = defaultdict(dict)
         for at, one in enumerate(series):
-            highest = highest_of(one)
-            if highest:
+            member, highest = member_of(one), highest_of(one)
+            if member is None or highest is None:
+                metrics[one] = at
+                continue
+            sizes[tuple(pair for pair in one.attributes if pair not in member.metric.attributes)][member.metric] = at
+            if member.metric not in FILE_SYSTEM_SIZES:
                 devices[highest].append(at)
-            else:
-                metrics.append((one, at))
-        return cls(series, metrics, list(devices.items()), list(derived_shares(dict(metrics))))
+        file_systems = [one for places in sizes.values() for one in derived_shares(places, FILE_SYSTEM_RULES)]
+        return cls(
+            series, list(metrics.items()), list(devices.items()), list(derived_shares(metrics)),
+            [] if FILE_SYSTEM_IN_USE in metrics else file_systems,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +100,18 @@ class NodeMinute:
             total = share.total(sums, counts)
             if total:
                 yield share.share, *total
+        yield from self._file_systems()
+
+    def _file_systems(self) -> Iterator[tuple[Series, float, int]]:
+        """Yields the used share of file systems, as the mean and of the fullest one."""
+        name, found = FILE_SYSTEM_IN_USE.name, list[Total]()
+        for share in self.layout.file_systems:
+            total = share.total(self.sums, self.counts)
+            if total and is_storable(name, *total):
+                found.append(Total(*total))
+        if found:
+            yield FILE_SYSTEM_IN_USE, sum(one.sum for one in found), sum(one.number for one in found)
+            yield _FULLEST, *max(found, key=lambda one: one.sum / one.number)
 
     def merged(self, other: "NodeMinute") -> "NodeMinute":
         """Returns both parts of a minute together."""
