@@ -4,6 +4,7 @@ All of them share two stored series names, as a row has a column for each name a
 metric's own name and unit are attributes of the stored series; answers show them as `custom.NAME` and as the unit.
 """
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ _UNITS = (
     ("seconds", "s"), ("milliseconds", "ms"), ("bytes", "By"), ("celsius", "Cel"), ("ratio", "1"), ("percent", "%"),
     ("joules", "J"), ("watts", "W"), ("volts", "V"), ("amperes", "A"), ("hertz", "Hz"), ("meters", "m"), ("grams", "g"),
 )  # fmt: skip
+
+_ENDS = re.compile(r"_total$|[_.]sum$")
+"""Ends of names that have the unit of what they end: of counters, and of the sum of a distribution."""
 
 
 class ShownName(NamedTuple):
@@ -40,7 +44,7 @@ def custom_rule(metric: str, field: str, unit: str) -> Rule:
 
 def unit_of(metric: str) -> str:
     """Returns the UCUM unit at the end of a name, as Prometheus recommends to write it; empty if there is none."""
-    word = metric.removesuffix("_total").rpartition("_")[2]
+    word = _ENDS.sub("", metric).rpartition("_")[2]
     return next((unit for name, unit in _UNITS if word == name), "")
 
 
