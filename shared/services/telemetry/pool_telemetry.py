@@ -1,7 +1,7 @@
 """Answers about the telemetry of whole pools and accounts, from the rows of shards instead of those of nodes."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from shared.domain.nodes.nodes import Node
@@ -30,7 +30,8 @@ from shared.services.telemetry.node_sessions import some_at_once
 from shared.services.telemetry.pool_grids import PoolGridReader, PoolGrids, PoolNodes
 from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore
 
-_UNKNOWN_POOL = ""
+type _Values = Mapping[str, tuple[int, float]]
+"""Nodes' values with their minutes, by key."""
 _MAX_NAMES = 12
 _LISTED = timedelta(minutes=20)  # metrics that nodes sent since
 _MAX_VALUES = 4_000_000  # of nodes in minutes or blocks: 12 bytes each
@@ -68,8 +69,9 @@ class PoolTelemetryQueries:
         until = min(at or report.now, report.now)
         selectors = _selectors(asked, CPU)
         grids = (await self._reader.read(pools, selectors, Range(until - SILENT, until, 1))).get(pool, {})
-        metric = _only(_exact(list(grids), asked, selectors[0]) or list(grids))
-        values = grids[metric].latest() if metric else {}
+        latest = _shown_alike({metric: grid.latest() for metric, grid in grids.items()})
+        metric = _only(_exact(list(latest), asked, selectors[0]) or list(latest))
+        values = latest[metric] if metric else {}
         nodes, seen = pools.nodes[pool], pools.seen(pool)
         found = [_value_of(key, nodes.get(key), values.get(key), seen.get(key)) for key in {**nodes, **values}]
         return NodeValues(metric, until, sorted(found, key=lambda one: one.id))
@@ -138,6 +140,14 @@ def _exact(metrics: Sequence[Series], asked: SeriesQuery, selector: MetricSelect
     wanted = asked.name, {name: value for name, value in selector.attributes.items() if value}
     shown = ((metric, shown_metric(metric)) for metric in metrics)
     return [metric for metric, one in shown if (one.name, dict(one.attributes)) == wanted]
+
+
+def _shown_alike(latest: Mapping[Series, _Values]) -> dict[Series, _Values]:
+    """Returns of metrics that differ only in their unit or kind, as custom ones may, the one that most nodes have."""
+    found: dict[str, Series] = {}
+    for metric in sorted(latest, key=lambda one: (len(latest[one]), one.name, one.attributes)):
+        found[_shown(metric)] = metric
+    return {metric: latest[metric] for metric in found.values()}
 
 
 def _only(metrics: Sequence[Series]) -> Series | None:

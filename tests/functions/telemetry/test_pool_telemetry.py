@@ -199,6 +199,21 @@ async def test_several_metrics_that_fit_a_map_are_refused_by_name(world: World, 
     assert default["value"] == []
 
 
+async def test_of_a_custom_metric_with_and_without_a_unit_the_map_has_that_of_most_nodes(
+    world: World, container: ContainerClient
+) -> None:
+    nodes = await staged(world, "units", 3)
+    at = int((now(world) - MINUTE).timestamp()) * 10**9
+    for number, (node, unit) in enumerate(zip(nodes, ("", ",__unit__=By", ""), strict=True)):
+        blob = container.get_blob_client(f"accounts/demo/pools/units/nodes/{node}/u.json")
+        await blob.create_append_blob()
+        await blob.append_block(f"loss{unit} x={number} {at}\n".encode())
+    await world.app.fire("tick")
+    found = (await world.get("accounts/demo/pools/units/telemetry/nodes?name=custom.loss.x")).body
+    assert (found["name"], found["unit"]) == ("custom.loss.x", "")
+    assert {one["id"]: one["value"] for one in found["value"]} == dict(zip(nodes, (0, None, 2), strict=True))
+
+
 async def test_an_account_shows_each_of_its_pools_with_telemetry(world: World, container: ContainerClient) -> None:
     for pool in ("north", "south"):
         (node,) = await staged(world, pool, 1)
