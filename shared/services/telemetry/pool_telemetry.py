@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from shared.domain.core.keys import id_of
 from shared.domain.nodes.nodes import Node
 from shared.domain.telemetry.catalog.custom_metrics import ShownName
 from shared.domain.telemetry.catalog.series import Series
@@ -127,7 +128,7 @@ def _lines(grids: PoolGrids, wanted: Range) -> dict[str, list[MetricLine]]:
 def _value_of(key: str, node: Node | None, value: tuple[int, float] | None, seen: int | None) -> NodeValue:
     minute, number = value or (None, None)
     return NodeValue(
-        node.id if node else key,
+        node.id if node else id_of(key),
         node.state if node else None,
         number,
         None if minute is None else moment_of(minute),

@@ -182,6 +182,13 @@ async def test_each_metric_that_is_listed_can_be_mapped(world: World, container:
     assert (await world.get("accounts/demo/pools/listed/telemetry/metrics")).body["count"] == 0
 
 
+async def test_a_node_that_is_not_listed_is_shown_by_its_id(world: World, container: ContainerClient) -> None:
+    await staged(world, "left", 1)
+    await written(world, container, "left", {'a"b': {1: 10}})
+    found = (await world.get(f"accounts/demo/pools/left/telemetry/nodes?{USED}&top=5")).body
+    assert [(one["id"], one["state"], one["value"]) for one in found["value"]] == [('a"b', None, 10)]
+
+
 async def test_several_metrics_that_fit_a_map_are_refused_by_name(world: World, container: ContainerClient) -> None:
     (node,) = await staged(world, "one", 1)
     await written(world, container, "one", {node: {1: 10}})
