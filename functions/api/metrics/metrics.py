@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
 from functions.api.metrics.account_series import (
@@ -46,7 +46,7 @@ from functions.api.metrics.utilization_series import (
     utilization_samples,
 )
 from functions.http.handling import Query, RouteRequest, Routes
-from functions.http.parameters import given
+from functions.http.parameters import Ids
 from shared.domain.blobs.sweeps import IngestionReport
 from shared.domain.core.keys import key_of
 from shared.domain.cost.day_costs import DayCosts
@@ -77,15 +77,15 @@ _NO_COSTS: Mapping[str, DayCosts] = MappingProxyType({})
 _NO_QUOTAS: Mapping[str, Sequence[Quota]] = MappingProxyType({})
 
 
-_PoolId = Annotated[
-    str, Meta(min_length=1, max_length=500, description="Only series of the nodes of pools with this id.")
+_PoolIds = Annotated[
+    Ids, Meta(description="Only series of the nodes of pools with these ids, in any case, with commas between them.")
 ]
 
 
 class MetricsQuery(Query):
-    """By default all series; with a pool those of its nodes alone."""
+    """By default all series; with pools those of their nodes alone."""
 
-    pool: _PoolId | UnsetType = UNSET
+    pool: _PoolIds = ()
 
 
 def add_metrics(routes: Routes) -> None:
@@ -102,11 +102,11 @@ def add_metrics(routes: Routes) -> None:
     async def get_metrics(call: RouteRequest[MetricsQuery, None]) -> str:
         """Returns all series of the accounts that the caller may read, in the Prometheus text format.
 
-        With `pool` it returns only series of the nodes of pools with this id, at most 5,000 nodes each.
+        With `pool` it returns only series of the nodes of pools with these ids, at most 5,000 nodes each.
         """
         services = await call.services()
-        if pool := given(call.query.pool):
-            return await _of_nodes(services, call.readable, pool)
+        if call.query.pool:
+            return await _of_nodes(services, call.readable, call.query.pool)
         return await all_series(services, call.readable)
 
 
@@ -160,14 +160,18 @@ async def _utilization(services: "Services", ingestion: Sequence[IngestionReport
     return [pool for account in accounts for pool in await services.pool_utilization.of_account(account)]
 
 
-async def _of_nodes(services: "Services", names: Collection[str], pool: str) -> str:
-    """Returns the text of the nodes of pools with an id. Raises NotFoundError."""
-    key, accounts = key_of(pool), [report.account.id for report in await services.queries.accounts(names)]
-    own = [account for account in accounts if any(one.pool.key == key for one in await services.pools.pools(account))]
-    if not own:
-        raise NotFoundError("pool", pool)
+async def _of_nodes(services: "Services", names: Collection[str], pools: Collection[str]) -> str:
+    """Returns the text of the nodes of pools with given ids. Raises NotFoundError where there is none."""
+    keys = {key_of(pool): pool for pool in pools}
+    own: dict[str, set[str]] = {}
+    for report in await services.queries.accounts(names):
+        known = {one.pool.key for one in await services.pools.pools(report.account.id)} & keys.keys()
+        if known:
+            own[report.account.id] = known
+    if missing := keys.keys() - set().union(*own.values()):
+        raise NotFoundError("pool", keys[min(missing)])
     found = [one for account in own for one in await services.pool_utilization.of_account(account)]
-    return await asyncio.to_thread(render_nodes, [one for one in found if key_of(one.pool) == key])
+    return await asyncio.to_thread(render_nodes, [one for one in found if key_of(one.pool) in keys])
 
 
 def render_nodes(pools: Sequence[PoolUtilization]) -> str:

@@ -239,6 +239,7 @@ async def test_an_account_shows_each_of_its_pools_with_telemetry(world: World, c
 
 async def test_prometheus_has_pools_and_on_demand_their_nodes(world: World, container: ContainerClient) -> None:
     busy, idle, silent = await staged(world, "scraped", 3)
+    await staged(world, "quiet-scraped", 1)
     for node, share in ((busy, 10), (idle, 90)):
         blob = container.get_blob_client(f"accounts/demo/pools/scraped/nodes/{node}/c.json")
         await blob.create_append_blob()
@@ -258,7 +259,10 @@ async def test_prometheus_has_pools_and_on_demand_their_nodes(world: World, cont
     samples = [line for line in nodes.splitlines() if line.startswith("azbatch_node_")]
     assert [line.partition("node=")[2].partition(",")[0] for line in samples] == sorted([f'"{busy}"', f'"{idle}"'])
     assert silent not in nodes
-    unknown = await world.get("metrics?pool=nowhere")
+    quiet = (await world.get("metrics?pool=quiet-scraped")).body
+    assert not any(line.startswith("azbatch_node_") for line in quiet.splitlines())
+    assert (await world.get("metrics?pool=quiet-scraped&pool=scraped")).body == nodes
+    unknown = await world.get("metrics?pool=scraped&pool=nowhere")
     assert (unknown.status, unknown.body["error"]["code"]) == (404, "PoolNotFound")
 
 
