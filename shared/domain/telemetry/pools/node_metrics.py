@@ -2,7 +2,8 @@
 
 Attributes with few values, such as a mode or a direction, stay. Those that name a device, a core, a process or a
 container are left out: their counters add up, and so do gauges, except shares, temperatures and custom metrics, of
-which the mean counts. Of shares, temperatures and busy times the highest device is a metric of its own.
+which the mean counts. Of shares, temperatures and busy times the highest device is a metric of its own. Gauges of
+several sessions, as tasks have them, have the mean of all values, since sessions of a task may also follow each other.
 """
 
 import re

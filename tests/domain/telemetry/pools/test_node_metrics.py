@@ -8,9 +8,10 @@ import pytest
 from shared.domain.telemetry.catalog.field_mappings import SOURCE
 from shared.domain.telemetry.catalog.series import Series
 from shared.domain.telemetry.pools.node_metrics import HIGHEST, shown_metric
-from shared.domain.telemetry.pools.node_minutes import minutes_of
+from shared.domain.telemetry.pools.node_minutes import minutes_of, minutes_of_sessions
 from shared.domain.telemetry.pools.node_shares import CPU_IN_USE, MEMORY_IN_USE
 from shared.domain.telemetry.pools.pool_reports import UTILIZATION, MetricSelector
+from shared.domain.telemetry.records.labels import Identity
 from shared.domain.telemetry.rollups.rollups import Rollup, Rollups
 from tests.domain.telemetry.support.nodes import BEGIN, at, rollups
 
@@ -140,6 +141,14 @@ def test_processes_and_containers_are_one_metric_each() -> None:
         for pid in (1, 2, 3)
     }
     assert found(some) == {Series("process.memory.usage"): 6}
+
+
+def test_gauges_of_tasks_have_their_mean_and_counters_their_sum() -> None:
+    memory, created = Series("batchscope.task.memory.usage"), Series("system.process.created")
+    sessions = {number: {memory: gauge(used), created: gauge(used, 1)} for number, used in ((1, 100), (2, 300))}
+    whose = {number: Identity("p", "n", "job", f"task-{number}") for number in sessions}
+    (one,) = minutes_of_sessions(sessions, whose)[MINUTE].values()
+    assert {metric: total / number for metric, total, number in one.metrics} == {memory: 200, created: 400}
 
 
 def test_a_name_that_no_column_can_have_is_left_out() -> None:
