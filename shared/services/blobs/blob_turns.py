@@ -19,6 +19,7 @@ _LOG = logger(__name__)
 _AT_ONCE, _LARGE_AT_ONCE = 16, 4  # blobs of all ingest partitions: those that take little memory, and others
 _LARGE = 1 << 20  # bytes to read of a blob that takes much memory
 _PIECES_A_TURN = 8
+_COUNTED = 2  # seconds after which counts are written while others of an ingest partition are read on
 
 
 class BlobTurns:
@@ -34,12 +35,24 @@ class BlobTurns:
         """Reads the blobs of an ingest partition in turns until all are read or time is over."""
         known = self.known.setdefault(name, {})
         waiting = in_turn([blob for blob, _ in ingest_partition.left.values()], known)
+        time = asyncio.get_running_loop().time
+        counted = time()
         while waiting and goes_on():
+            if time() >= counted + _COUNTED:
+                await self._write_counts(name)
+                counted = time()
             readers = self._readers(ingest_partition, waiting)
             found = await asyncio.gather(
                 *(self._take_turns(name, ingest_partition, turns, gate, goes_on) for turns, gate in readers)
             )
             waiting = [blob for unfinished in found for blob in unfinished]
+
+    async def _write_counts(self, name: str) -> None:
+        """Writes counts, so that those of blobs that were read don't wait for others; failures are tried again."""
+        try:
+            await self._reader.intake.write_counts(name)
+        except BatchscopeError as error:
+            _LOG.warning("Counts of %s couldn't be written yet: %s", name, error)
 
     async def _take_turns(
         self,

@@ -1,5 +1,6 @@
 """The rows of pools after sweeps: those of the nodes' blobs, after crashes, conflicts and late data as well."""
 
+import asyncio
 from collections.abc import Collection
 from datetime import datetime, timedelta
 
@@ -8,7 +9,9 @@ import pytest
 from shared.domain.blobs.blobs import shard_of
 from shared.domain.telemetry.pools.blocks import lines_of, part_of, sources_of
 from shared.domain.telemetry.pools.pool_reports import moment_of
+from shared.services.blobs.blob_intake import Piece, PieceResult
 from shared.services.blobs.ingestion_stores import IngestionStores
+from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal
 from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, SECOND, TelemetryRig, blob_of, used
 from tests.ingestion.telemetry.test_telemetry_odds import ONCE, frame
@@ -174,6 +177,30 @@ async def test_a_blob_that_grows_after_hours_has_its_rows_read_only_if_a_host_di
     await (await rig.host()).run()
     values = {minute: value for (_, _, minute), value in (await found(rig, name, nodes=["n0"])).items()}
     assert values == {-90: 3, 0: 1, 300: 2, 600: 2, 601: 4, 900: 5}
+
+
+async def test_rows_of_pools_dont_wait_for_a_blob_that_takes_long(rig: TelemetryRig) -> None:
+    rig.clock.time = at(0)
+    good, slow = blob_of("n1"), blob_of("n2")
+    await rig.append(used(1, at(0)), name=good)
+    for _ in range(4):
+        await rig.append(*(used(2, at(-60 * hour)) for hour in range(160)), name=slow)
+    seen: list[Found] = []
+
+    def slowed(intake: TelemetryIntake) -> TelemetryIntake:
+        take = intake.take
+
+        async def taken(piece: Piece) -> PieceResult:
+            if piece.entry.name == slow:
+                seen.append(await found(rig, good, nodes=["n1"]))
+                await asyncio.sleep(0.4)
+            return await take(piece)
+
+        vars(intake)["take"] = taken
+        return intake
+
+    await (await rig.host(slowed)).run()
+    assert (seen[0], seen[-1]) == ({}, {("pool", "n1", 0): 1})
 
 
 def same_shard(count: int) -> list[str]:
