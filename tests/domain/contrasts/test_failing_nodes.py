@@ -105,7 +105,7 @@ def test_the_finding_names_figures_and_commands() -> None:
     assert found.advice.endswith("az batch node delete --pool-id=gpus --node-list=tvm-1")
     assert found.evidence == {
         "poolId": "gpus", "nodeId": "tvm-1", "failedTasks": 31, "endedTasks": 40, "expectedFailedTasks": 1.62,
-        "otherNodes": 9, "jobs": 1, "pValue": 1.23e-9,
+        "otherNodes": 9, "comparedJobs": 1, "pValue": 1.23e-9,
     }  # fmt: skip
 
 

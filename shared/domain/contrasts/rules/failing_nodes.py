@@ -14,7 +14,7 @@ NODE_TASKS_FAIL = "nodeTasksFail"
 def failing_node_findings(nodes: Sequence[FailingNode]) -> Iterator[Finding]:
     """Yields a finding on each node, with commands that take it out of use."""
     for one in nodes:
-        yield _finding(one, "this job" if one.jobs == 1 else amount(one.jobs, "job"), {"jobs": one.jobs})
+        yield _finding(one, "this job" if one.jobs == 1 else amount(one.jobs, "job"), {"comparedJobs": one.jobs})
 
 
 def stored_node_findings(job_id: str, found: FailingNodes) -> Iterator[Finding]:
