@@ -36,7 +36,7 @@ class Canned:
     For one job: `parts` by name (history, failures, timeline), its cached `tasks`, its `live` tasks by id; `broken` has
     (status, sentence) by part, where "job" is the job's own answer, "task" a live task and "files" all files. `asked`
     lists the requested paths with their queries. `files` are the same for every task, `node_files` for every node,
-    `kept` are kept outputs by task.
+    `kept` are kept outputs by task, `kept_starts` those of every node's start task by the start of the run.
 
     For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history`,
     `pool_telemetry`, `node_values` (of any metric), `queue`, `start_up` and `autoscale_runs`; broken parts are
@@ -58,6 +58,7 @@ class Canned:
     files: dict[str, bytes] = field(default_factory=dict)
     node_files: dict[str, bytes] = field(default_factory=files_of_node)
     kept: dict[str, dict[str, Any]] = field(default_factory=dict)
+    kept_starts: dict[str, dict[str, Any]] = field(default_factory=dict)
     pools: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     nodes: list[dict[str, Any]] = field(default_factory=list)
     node_states: dict[str, Any] | None = None
@@ -223,8 +224,7 @@ def pools_answer(canned: Canned, path: str, names: list[str], query: dict[str, l
     """Answers a request for pools by [account, pool, part, node, part of the node]; trailing names may be missing."""
     account, pool, part, node, measured = [*names, "", "", "", ""][:5]
     if measured:
-        is_file = measured == "files"
-        return _files(canned, canned.node_files, "/".join(names[5:]), query) if is_file else _telemetry(canned, query)
+        return _part_of_node(canned, names[4:], query)
     if part in {"telemetry", "agent"}:
         return (_agent if part == "agent" else _pool_telemetry)(canned, path, query, of=node)
     if broken := canned.broken.get("node" if node else part or ("pool" if pool else "pools")):
@@ -246,6 +246,16 @@ def pools_answer(canned: Canned, path: str, names: list[str], query: dict[str, l
     }
     found = nodes.get(node) if node else parts.get(part) if part else pools.get(pool)
     return (200, found) if found else refusal(404, f"There is no {node or part or pool} here.")
+
+
+def _part_of_node(canned: Canned, names: list[str], query: dict[str, list[str]]) -> tuple[int, Any]:
+    """Answers a request for any node's files, kept output of the run that began at `start`, or telemetry."""
+    if names[0] == "files":
+        return _files(canned, canned.node_files, "/".join(names[1:]), query)
+    if names[0] == "output":
+        kept = canned.kept_starts.get(query.get("start", [""])[0])
+        return (200, kept) if kept else refusal(404, "There is no such node.")
+    return _telemetry(canned, query)
 
 
 def _schedules(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:

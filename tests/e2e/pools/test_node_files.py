@@ -33,6 +33,13 @@ def failed_run(**changes: Any) -> dict[str, Any]:
     return run(result="failure", exitCode=7, failureCategory="userError", failureCode="FailureExitCode") | changes
 
 
+def kept_output(stderr: str) -> dict[str, Any]:
+    """Returns the answer on a run of which `stderr` was kept, and of stdout nothing."""
+    nothing = {"text": None, "size": None, "offset": None, "reason": "FileNotFound", "message": "It was empty."}
+    text = nothing | {"text": stderr, "size": len(stderr), "offset": 0, "reason": None, "message": None}
+    return {"keptTime": "2026-11-30T10:02:00Z", "stderr": text, "stdout": nothing}
+
+
 @pytest.fixture
 def started(pools: Canned) -> Canned:
     """Returns the canned pool, whose first node's start task has succeeded."""
@@ -150,6 +157,48 @@ def test_why_a_nodes_files_cant_be_read_is_said_in_the_apis_words(
     expect(shown.get_by_label("Last lines of stderr.txt", exact=True)).to_be_visible()
     shown.get_by_role("button", name="Retry: The list of files").click()
     expect(shown.get_by_test_id("files")).to_be_visible()
+
+
+@pytest.mark.parametrize("status", [404, 409])
+def test_kept_lines_of_a_failed_start_task_are_shown_where_its_files_cant_be_read(
+    page: Page, broken: Canned, status: int
+) -> None:
+    start = "2026-11-30T10:00:00+00:00"
+    broken.nodes[0]["startTaskInfo"] = failed_run(startTime=start)
+    broken.kept_starts = {start: kept_output("curl: (6) Could not resolve host\n"), "": kept_output("another run\n")}
+    broken.broken = {"files": (status, "The node was removed.")}
+    shown = panel(page, broken).get_by_test_id("last-lines")
+    kept = shown.locator("[data-kept]")
+    expect(kept.locator("h4")).to_have_text(re.compile(r"^Last lines of stderr\.txt kept 30 Nov"), timeout=SOON)
+    expect(kept.get_by_label("Last lines of stderr.txt", exact=True)).to_have_text("curl: (6) Could not resolve host")
+    expect(shown.get_by_test_id("unreadable")).to_have_text(re.compile(r"^stdout\.txt can't be read\. The node was"))
+    expect(shown).to_contain_text("It was empty.")
+
+
+def test_why_nothing_was_kept_of_a_failed_start_task_is_said_beside_the_error(page: Page, broken: Canned) -> None:
+    nothing = {"text": None, "size": None, "offset": None, "reason": "NotYet", "message": "It hasn't been read so far."}
+    broken.kept_starts = {failed_run()["startTime"]: {"keptTime": None, "stderr": nothing, "stdout": nothing}}
+    broken.broken = {"files": (404, "The node was removed.")}
+    shown = panel(page, broken).get_by_test_id("last-lines")
+    expect(shown).to_contain_text("The output can't be read. The node was removed.", timeout=SOON)
+    expect(shown).to_contain_text("It hasn't been read so far.", timeout=SOON)
+
+
+def test_nothing_kept_is_asked_for_while_the_files_can_be_read(page: Page, broken: Canned) -> None:
+    shown = panel(page, broken)
+    expect(shown.get_by_label("Last lines of stderr.txt", exact=True)).to_be_visible(timeout=SOON)
+    expect(shown.get_by_label("Last lines of stdout.txt", exact=True)).to_be_visible(timeout=SOON)
+    assert not [path for path in broken.asked if "/output" in path]
+
+
+def test_of_a_run_without_a_start_no_other_runs_lines_are_shown(page: Page, broken: Canned) -> None:
+    broken.nodes[0]["startTaskInfo"] = failed_run(startTime=None)
+    broken.kept_starts = {"": kept_output("another run\n")}
+    broken.broken = {"files": (404, "The node was removed.")}
+    shown = panel(page, broken).get_by_test_id("last-lines")
+    expect(shown).to_contain_text("The output can't be read.", timeout=SOON)
+    page.wait_for_timeout(500)
+    assert not [path for path in broken.asked if "/output" in path]
 
 
 def test_a_node_without_a_start_task_has_only_its_folded_files(page: Page, pools: Canned) -> None:

@@ -1,5 +1,5 @@
-// The last lines of a task's stderr.txt and stdout.txt, read from its node when the panel opens, or as they were kept.
-// Also those of a start task, of which nothing is kept.
+// The last lines of stderr.txt and stdout.txt of a task or start task, read from its node when the panel opens, or as
+// they were kept.
 
 import { ApiClient } from "../api/client.ts";
 import { type Read, useRead } from "../api/useRead.ts";
@@ -20,7 +20,7 @@ interface LastLinesProps {
   files: string;
   /** The folder of the two files, "" for the top. */
   folder?: string;
-  /** The API's path of what was kept of the task's output, "" if nothing ever is. */
+  /** The API's path of what was kept of the output, "" if it can't be asked for. */
   output?: string;
   /** Opens a file as a whole, by its path. */
   open: (file: string) => void;

@@ -137,6 +137,7 @@ function Contents({ node, view, findings }: { node: Node; view: PoolView; findin
         <StartTaskRun
           run={node.startTaskInfo}
           files={files}
+          output={pathOfPool(view, "nodes", view.node, "output")}
           open={(folder, file) => setShown({ folder, file, isUnfolded: true })}
         />
       )}

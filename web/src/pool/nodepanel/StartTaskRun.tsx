@@ -1,4 +1,5 @@
-// The latest run of a node's start task, with its output: its last lines if it failed, otherwise links to the files.
+// The latest run of a node's start task, with its output: its last lines if it failed, also where only those that were
+// kept are left, otherwise links to the files.
 
 import { LastLines } from "../../files/LastLines.tsx";
 import { pathIn } from "../../files/model.ts";
@@ -16,12 +17,15 @@ interface StartTaskRunProps {
   run: StartTaskInfo;
   /** The API's path of the node's files. */
   files: string;
+  /** The API's path of what is kept of the node's failed start tasks. */
+  output: string;
   /** Opens a file and the folder around it. */
   open: (folder: string, file: string) => void;
 }
 
-export function StartTaskRun({ run, files, open }: StartTaskRunProps) {
+export function StartTaskRun({ run, files, output, open }: StartTaskRunProps) {
   const hasFailed = run.result?.toLowerCase() === "failure";
+  const kept = run.startTime ? `${output}?start=${encodeURIComponent(run.startTime)}` : ""; // of this very run
   const openFile = (file: string) => open(FOLDER, file);
   return (
     <>
@@ -63,7 +67,9 @@ export function StartTaskRun({ run, files, open }: StartTaskRunProps) {
           </Field>
         )}
       </dl>
-      {hasFailed && <LastLines key={run.startTime} files={files} folder={FOLDER} open={openFile} />}
+      {hasFailed && (
+        <LastLines key={run.startTime} files={files} folder={FOLDER} output={kept} open={openFile} />
+      )}
     </>
   );
 }
