@@ -64,7 +64,7 @@ class KeptStartOutputs:
     async def delete(self, account_id: str, pool_id: str) -> None:
         """Deletes what was kept of a pool; later failures are kept again.
 
-        Raises NotFoundError for a pool that isn't known and of which nothing was kept, CacheConflictError.
+        Raises NotFoundError for an unknown pool without kept outputs, CacheConflictError.
         """
         account, key = found(self.accounts, account_id), key_of_starts(pool_id)
         stored = await self.store.load_job(account.key, key)

@@ -34,7 +34,7 @@ def failed_run(**changes: Any) -> dict[str, Any]:
 
 
 def kept_output(stderr: str) -> dict[str, Any]:
-    """Returns the answer on a run of which `stderr` was kept, and of stdout nothing."""
+    """Returns the answer on a run whose `stderr` was kept, but no stdout."""
     nothing = {"text": None, "size": None, "offset": None, "reason": "FileNotFound", "message": "It was empty."}
     text = nothing | {"text": stderr, "size": len(stderr), "offset": 0, "reason": None, "message": None}
     return {"keptTime": "2026-11-30T10:02:00Z", "stderr": text, "stdout": nothing}

@@ -58,7 +58,7 @@ RULES = (
 )
 """Where several rules give a share, the first counts, and before all of them what the node itself wrote.
 
-The OpenTelemetry Collector writes memory by state, of which used, free, buffers and cached are the whole; collectd
+The OpenTelemetry Collector writes memory by state; used, free, buffers and cached add up to all; collectd
 writes the kernel's slab apart from these. node_exporter writes what is available.
 """
 FILE_SYSTEM_RULES = (
