@@ -78,9 +78,11 @@ class BlobTurns:
         if self._reader.intake.at_once == 1:
             return [(iter(waiting), self._gate_of_large)]
         large = {blob.name for blob in waiting if ingest_partition.bytes_to_read(blob) >= _LARGE}
-        few = iter([blob for blob in waiting if blob.name in large])
-        many = iter([blob for blob in waiting if blob.name not in large])
-        return [(few, self._gate_of_large), *[(many, self._gate)] * (self._reader.intake.at_once - 1)]
+        few = [blob for blob in waiting if blob.name in large]
+        many = [blob for blob in waiting if blob.name not in large]
+        turns, number = iter(many), min(len(many), self._reader.intake.at_once - 1)
+        readers = [(turns, self._gate)] * number
+        return [(iter(few), self._gate_of_large), *readers] if few else readers
 
     async def _turn_of(
         self, name: str, ingest_partition: IngestPartition, blob: SeenBlob, goes_on: Callable[[], bool]
