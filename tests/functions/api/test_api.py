@@ -317,7 +317,7 @@ async def test_an_app_with_an_identity_leaves_a_connection_string_beside_it_alon
         "BATCH_ACCOUNT_KEYS": "demo=c2VjcmV0",
         "AzureWebJobsStorage": azurite.connection_string,
     }
-    status, body = await health_of_an_app(environment, tmp_path)
+    status, body = await health_of_an_app(environment, tmp_path, times=5)
     assert (status, body["problems"]) == (200, ["demo: not polled yet."])
     identity = {"AzureWebJobsStorage__tableServiceUri": "https://127.0.0.1:1", "AZURE_TOKEN_CREDENTIALS": "prod"}
     status, body = await health_of_an_app(environment | identity, tmp_path)
@@ -327,26 +327,31 @@ async def test_an_app_with_an_identity_leaves_a_connection_string_beside_it_alon
     assert "'devstoreaccount1'" in warnings[0]
 
 
-async def health_of_an_app(environment: dict[str, str], folder: Path) -> tuple[int, Any]:
+async def health_of_an_app(environment: dict[str, str], folder: Path, times: int = 1) -> tuple[int, Any]:
     """Returns status and body of `health`, from an app in a separate process with these settings."""
-    return await answer_of_an_app(environment, folder, "health")
+    return await answer_of_an_app(environment, folder, "health", times)
 
 
-async def answer_of_an_app(environment: dict[str, str], folder: Path, path: str) -> tuple[int, Any]:
-    """Returns status and body of a GET under `/api/`, from an app in a separate process with these settings."""
+async def answer_of_an_app(environment: dict[str, str], folder: Path, path: str, times: int = 1) -> tuple[int, Any]:
+    """Returns status and body of a GET under `/api/`, from an app in a separate process with these settings.
+
+    It is asked at most so many times until the status is 200: a busy machine is slow to open its first connections.
+    """
     script = folder / "get.py"
     script.write_text(
         "import asyncio, os, pathlib, sys\n"
         "from local.functions_host.in_process import InProcessApp\n"
         "async def main():\n"
         "    async with InProcessApp(pathlib.Path(sys.argv[1]), os.environ) as app:\n"
-        "        reply = await app.request('GET', '/api/' + sys.argv[2])\n"
+        "        for _ in range(int(sys.argv[3])):\n"
+        "            reply = await app.request('GET', '/api/' + sys.argv[2])\n"
+        "            if reply.status == 200: break\n"
         "        print(int(reply.status), reply.body.decode())\n"
         "asyncio.run(main())\n"
     )
     environment = {"PYTHONPATH": str(ROOT), **environment}
     program = await asyncio.create_subprocess_exec(
-        sys.executable, str(script), str(ROOT), path, env=environment, stdout=asyncio.subprocess.PIPE
+        sys.executable, str(script), str(ROOT), path, str(times), env=environment, stdout=asyncio.subprocess.PIPE
     )
     printed, _ = await asyncio.wait_for(program.communicate(), 60)
     status, body = printed.decode().strip().split(" ", 1)
