@@ -1,10 +1,9 @@
 """Figures of a pool's nodes while a job ran, from rows of shards: CPU time that they lost, network, memory and GPUs.
 
-Jobs of a pool share what was read: all jobs with the same minutes or blocks the figures, others the heads of shards.
+Jobs of a pool share what was read: all jobs with the same minutes or blocks the figures, others when nodes had data.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -33,7 +32,7 @@ _MOMENT = timedelta(milliseconds=1)
 _WHOLE = 1 << 40  # minutes of a step that has the whole range
 _MINUTE = 60_000  # milliseconds
 _MAX_KNOWN = 500
-_MAX_SEEN = 100_000  # nodes of the heads that are remembered
+_MAX_SEEN = 100_000  # nodes in shards that are remembered
 
 
 class _Window(NamedTuple):
@@ -87,13 +86,13 @@ class NodeFigureReader:
         return _figures(grids, window.cores)
 
     async def _pool(self, window: _Window, until: datetime) -> OpenedPools:
-        """Returns the pool with the heads of its account's shards, without their blobs."""
+        """Returns the pool with the last minutes of its nodes."""
         key = window.account_id, window.pool_id
         known = self._opened.get(key)
         if known is None or known[0] < until:
             opened = await self._reader.opened([await self._pools.pool_with_nodes(*key)])
-            known = until, replace(opened, heads=[replace(head, blobs={}) for head in opened.heads])
-            seen = sum(len(nodes) for head in opened.heads for nodes in head.seen.values())
+            known = until, opened
+            seen = sum(len(nodes) for pools in opened.last_seen for nodes in pools.values())
             self._opened.put(key, known, seen + 1)
         return known[1]
 

@@ -17,7 +17,7 @@ from shared.domain.telemetry.pools.pool_reports import MetricSelector
 from shared.domain.telemetry.query.ranges import Range
 from shared.errors import HistoryRangeError
 from shared.services.telemetry.node_sessions import some_at_once
-from shared.stores.telemetry.pool_telemetry import BlockColumn, BlockQuery, PoolTelemetryStore, ShardHead
+from shared.stores.telemetry.pool_telemetry import BlockColumn, BlockQuery, LastSeen, PoolTelemetryStore
 
 _UNKNOWN_POOL = ""
 _MAX_VALUES = 4_000_000  # of nodes in minutes or blocks: 12 bytes each
@@ -29,26 +29,25 @@ type PoolGrids = dict[str, dict[Series, NodeGrid]]
 
 @dataclass(frozen=True, slots=True)
 class OpenedPools:
-    """Pools of an account: id and listed nodes by the pool's key, and the heads of all shards."""
+    """Pools of an account: id and listed nodes by the pool's key, and by shard when their nodes had data."""
 
     account_key: str
     ids: Mapping[str, str]
     nodes: Mapping[str, Mapping[str, Node]]
-    heads: Sequence[ShardHead]
+    last_seen: Sequence[LastSeen]
 
     @property
     def shards(self) -> list[int]:
         """Returns the shards with rows of the pools, or of nodes whose pool isn't known."""
-        wanted = {*self.ids, _UNKNOWN_POOL}
-        return [shard for shard, head in enumerate(self.heads) if not wanted.isdisjoint(head.seen)]
+        return [shard for shard, pools in enumerate(self.last_seen) if pools]
 
     def seen(self, pool: str) -> dict[str, int]:
         """Returns the last minute with data of each node of a pool, also of those that aren't listed any more."""
         found: dict[str, int] = {}
-        for head in self.heads:
-            unknown = head.seen.get(_UNKNOWN_POOL, {})
+        for pools in self.last_seen:
+            unknown = pools.get(_UNKNOWN_POOL, {})
             listed = {node: minute for node, minute in unknown.items() if node in self.nodes[pool]}
-            for nodes in (head.seen.get(pool, {}), listed):
+            for nodes in (pools.get(pool, {}), listed):
                 for node, minute in nodes.items():
                     found[node] = max(found.get(node, 0), minute)
         return found
@@ -61,12 +60,13 @@ class PoolGridReader:
         self._store = store
 
     async def opened(self, found: Sequence[PoolNodes]) -> OpenedPools:
-        """Returns one or more pools of an account with the heads of its shards. Raises StorageError."""
+        """Returns one or more pools of an account with the last minutes of their nodes. Raises StorageError."""
         account_key = found[0][0].account.key
-        heads = await some_at_once(lambda shard: self._store.load_head(account_key, shard), range(SHARDS))
         ids = {report.pool.key: report.pool.facts.id for report, _ in found}
+        keys = {*ids, _UNKNOWN_POOL}
+        seen = await some_at_once(lambda shard: self._store.load_seen(account_key, shard, keys), range(SHARDS))
         nodes = {report.pool.key: {one.node.key: one.node for one in listed} for report, listed in found}
-        return OpenedPools(account_key, ids, nodes, heads)
+        return OpenedPools(account_key, ids, nodes, seen)
 
     async def read(self, pools: OpenedPools, selectors: Sequence[MetricSelector], wanted: Range) -> PoolGrids:
         """Returns the selected metrics in minutes, or in blocks for steps of whole blocks.
@@ -105,7 +105,7 @@ class PoolGridReader:
         first = _minute(since) // MINUTES
 
         async def listed(shard: int) -> set[Series]:
-            has_unknown = _UNKNOWN_POOL in pools.heads[shard].seen
+            has_unknown = _UNKNOWN_POOL in pools.last_seen[shard]
             rows = self._store.metrics(pools.account_key, shard, pool, first, with_sources=has_unknown)
             return {
                 metric

@@ -106,17 +106,20 @@ class Tables:
         await self._service.close()
 
 
-async def load_row(table: TableClient, partition: str, row: str, intent: str | None = None) -> Row | None:
+async def load_row(
+    table: TableClient, partition: str, row: str, intent: str | None = None, *, select: list[str] | None = None
+) -> Row | None:
     """Returns one row with its `etag`, or None, also for a key beyond the maximum length; errors name the `intent`."""
     reader, intent = RowReader(listed=False), intent or f"read {table.table_name}"
-    if (rows := kept(table.table_name, partition, row)) is not None:
+    key = (partition, row, *(select or ()))
+    if (rows := kept(table.table_name, *key)) is not None:
         return rows[0] if rows else None
     if len(row) > MAX_KEY_LENGTH:
         return None
-    found = await _entity(table, partition, row, intent, raw_response_hook=reader)
+    found = await _entity(table, partition, row, intent, raw_response_hook=reader, select=select)
     with translated(intent):
         rows = reader.decode()[:1] if found else []
-    keep(rows, table.table_name, partition, row)
+    keep(rows, table.table_name, *key)
     return rows[0] if rows else None
 
 

@@ -7,7 +7,7 @@ transaction writes the head under its ETag, so a shard has one writer at a time,
 own.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,6 +41,9 @@ _LAST = "c"  # behind the keys of all blocks
 _MAX_BLOCKS, _MAX_BYTES = 20, 1_900_000  # of a transaction: four rows each, and base64 adds a third
 _MAX_PROPERTIES, _MAX_SELECTED = -(-MAX_PART // MAX_BINARY), 8  # of a column, and names
 _ROWS_AT_ONCE = 100
+_SEEN = [f"seen{at}" for at in range((1 << 20) // MAX_BINARY)]  # a row holds a MiB
+type LastSeen = Mapping[str, Mapping[str, int]]
+"""The last minute with data of nodes, by the keys of pool and node; the key of an unknown pool is empty."""
 
 
 class Projected(msgspec.Struct, frozen=True, array_like=True):
@@ -59,7 +62,7 @@ class ShardHead:
     """
 
     blobs: Mapping[str, Projected] = field(default_factory=dict)
-    seen: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    seen: LastSeen = field(default_factory=dict)
     etag: str | None = None
 
     def offset_of(self, incarnation: str) -> int:
@@ -111,6 +114,15 @@ class PoolTelemetryStore:
             return ShardHead()
         blobs = msgspec.convert(json_of(row, "blobs"), dict[str, Projected])
         return ShardHead(blobs, json_of(row, "seen"), row["etag"])
+
+    async def load_seen(self, account_key: str, shard: int, pools: Collection[str]) -> LastSeen:
+        """Returns when nodes of some pools had data, without the state of blobs, of which a shard may have thousands.
+
+        Raises StorageError.
+        """
+        row = await load_row(self._table, _partition(account_key, shard), _HEAD, select=_SEEN)
+        seen: LastSeen = json_of(row, "seen") if row else {}
+        return {pool: nodes for pool, nodes in seen.items() if pool in pools}
 
     async def load_tails(self, account_key: str, shard: int) -> dict[str, BlobTail]:
         """Returns the tails of blobs by incarnation, as of the head."""

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from hashlib import sha256
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -12,6 +14,7 @@ from shared.domain.telemetry.pools.pool_reports import moment_of
 from shared.services.blobs.blob_intake import Piece, PieceResult
 from shared.services.blobs.ingestion_stores import IngestionStores
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
+from shared.stores.telemetry.pool_telemetry import PoolTelemetryStore, Projected, ShardHead
 from tests.ingestion.rig import NOON, DiedError, Host, Mortal
 from tests.ingestion.telemetry.telemetry_rig import HOUR, MINUTE, SECOND, TelemetryRig, blob_of, used
 from tests.ingestion.telemetry.test_telemetry_odds import ONCE, frame
@@ -252,6 +255,18 @@ async def test_a_time_ahead_that_is_read_again_from_rows_is_no_sign_of_life(rig:
     read_by_the_first, read_by_the_second, not_read_but_stored = at(5), at(30), at(4)
     assert not_read_but_stored in seen
     assert set(seen) <= {read_by_the_first, read_by_the_second, not_read_but_stored}
+
+
+async def test_last_minutes_are_read_without_the_states_of_blobs_and_without_other_pools(rig: TelemetryRig) -> None:
+    blobs = {sha256(f"{number}".encode()).hexdigest(): Projected(number, number) for number in range(3_000)}
+    many = {sha256(f"n{number}".encode()).hexdigest(): number for number in range(3_000)}
+    host = await rig.host()
+    store, mortal = PoolTelemetryStore(host.tables), Mortal(host.tables)
+    await store.save("demo", 7, ShardHead(blobs, {"pool": many, "other": {"n1": 1}, "": {"n2": 2}}), {})
+    assert await store.load_seen("demo", 7, {"pool", ""}) == {"pool": many, "": {"n2": 2}}
+    (asked,) = parse_qs(urlsplit(mortal.urls[-1]).query)["$select"]
+    assert {name.rstrip("0123456789") for name in asked.split(",")} == {"seen"}
+    assert await store.load_seen("demo", 8, {"pool"}) == {}
 
 
 async def test_blocks_go_when_their_time_is_over(rig: TelemetryRig) -> None:

@@ -160,9 +160,14 @@ class MemoryTable:
         self._rows = connection.storage.rows.setdefault(name, {})
 
     async def get_entity(
-        self, partition_key: str, row_key: str, *, raw_response_hook: RowReader | None = None
+        self,
+        partition_key: str,
+        row_key: str,
+        *,
+        select: Sequence[str] | None = None,
+        raw_response_hook: RowReader | None = None,
     ) -> TableEntity:
-        entity = await self._connection.call(lambda: self._entity((partition_key, row_key)))
+        entity = await self._connection.call(lambda: self._entity((partition_key, row_key), select))
         if raw_response_hook:
             raw_response_hook.decode = lambda: [_plain(entity)]
         return entity
