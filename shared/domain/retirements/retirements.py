@@ -52,14 +52,16 @@ def retirements(
     """Returns each announcement in order, with pools of those accounts that have it.
 
     `announced` and `pools` are by account id, `jobs` are counts by account id and pool key. `general` announcements are
-    those of no account.
+    those of no account. Equal ones may name other node agents for each account, as its region lists them.
     """
-    found, known = [], {account: {one.key for one in some} for account, some in announced.items()}
+    found, known = [], {account: {one.key: one for one in some} for account, some in announced.items()}
     for one in merged(*announced.values(), general):
         concerned, unknown = list[ConcernedPool](), list[tuple[str, str]]()
         for account, some in pools.items():
-            for pool in some if one.key in known[account] else ():
-                is_concerned = concerns(one, pool)
+            if (own := known[account].get(one.key)) is None:
+                continue
+            for pool in some:
+                is_concerned = concerns(own, pool)
                 if is_concerned is None:
                     unknown.append((account, pool.facts.id))
                 if is_concerned:

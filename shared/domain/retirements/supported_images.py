@@ -102,7 +102,10 @@ def announcements_in(found: SupportedImages) -> list[Announcement]:
 def _of_image(
     name: str, agents: dict[str, SupportedImage], choices: Sequence[SupportedImage], read: date
 ) -> Iterator[Announcement]:
-    """Yields the ends of an image, one for the node agents with which it ends on the same day."""
+    """Yields the ends of an image, one for the node agents with which it ends on the same day.
+
+    Each names these agents as its condition, so that it concerns no image of the user's own with another agent.
+    """
     ending = dict[tuple[date | None, date | None], list[SupportedImage]]()
     for image in agents.values():
         if image.is_ending:
@@ -114,7 +117,7 @@ def _of_image(
         yield Announcement(
             id=f"image:{name}",
             what=f"The image {name}{of_agents}{_last_listed(last_listed)}",
-            when={"image": [name], **({"nodeAgentSku": skus} if of_agents else {})},
+            when={"image": [name], "nodeAgentSku": skus},
             last_day=last,
             effect="Batch's support of the image ends: new nodes may fail, and Batch may scale such pools to 0.",
             instead=f"{_substitute(images[0], others, choices, read)}; {_LIST}.",

@@ -385,8 +385,19 @@ def test_an_image_with_two_agents_ends_with_each_on_its_own_day() -> None:
     assert [first.concerns(pool) for pool in pools] == [True, False, False]
     assert [second.concerns(pool) for pool in pools] == [False, True, False]
     both = images_of(("a/b/c", "x 1", MAY), ("a/b/c", "x 2", MAY))
-    assert both["image:a/b/c", MAY].when == {"image": ["a/b/c"]}
+    assert both["image:a/b/c", MAY].what == "The image a/b/c"
+    assert both["image:a/b/c", MAY].when == {"image": ["a/b/c"], "nodeAgentSku": ["batch.node.x 1", "batch.node.x 2"]}
     assert both["image:a/b/c", MAY].instead.startswith("An image that is supported for longer; ")
+
+
+def test_an_image_of_ones_own_is_made_of_no_image_that_batch_lists_with_other_node_agents_only() -> None:
+    found = images_of(("a/b/c", "x 1", MAY), ("a/b/d", "x 2", JUNE), ("a/b/d", "x 3", JUNE), ("a/b/e", "x 3", None))
+    ends = {name: found[f"image:{name}", day] for name, day in (("a/b/c", MAY), ("a/b/d", JUNE))}
+    concerned = {
+        name: [one.concerns(of_agent(f"batch.node.x {number}")) for number in (1, 2, 3, 4)]
+        for name, one in ends.items()
+    }
+    assert concerned == {"a/b/c": [None, False, False, False], "a/b/d": [False, None, None, False]}
 
 
 @pytest.mark.parametrize(("others", "words"), [

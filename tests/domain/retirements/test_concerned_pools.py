@@ -37,3 +37,14 @@ def test_an_announcement_that_all_accounts_have_is_listed_once_with_the_pools_of
     announced = {account: listed(date(2027, 1, 1)) for account in ("east", "west")}
     found = retirements(announced, dict.fromkeys(announced, (POOL,)), {}, NOW.date(), APP)
     assert [[pool.account_id for pool in one.pools] for one in found if one.pools] == [["east", "west"]]
+
+
+def test_an_image_ends_with_the_node_agents_in_the_list_of_each_account() -> None:
+    agents = {"east": ("batch.node.y",), "west": ("batch.node.x", "batch.node.y")}
+    announced = {
+        account: announcements_in(SupportedImages(NOW, tuple(SupportedImage("a/b/c", sku, NOW.date()) for sku in skus)))
+        for account, skus in agents.items()
+    }
+    found = retirements(announced, dict.fromkeys(agents, (POOL,)), {}, NOW.date(), APP)
+    ends = [one for one in found if one.announcement.id == "image:a/b/c"]
+    assert [[pool.account_id for pool in one.pools] for one in ends] == [["west"]]

@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 from azure.batch import models
 
+from local.batch_emulator.wire.images import IMAGES as LISTED
 from tests.functions.conftest import World, begin_anew
 from tests.functions.pools.shown_pools import polled, pools
 
@@ -76,8 +77,9 @@ NETWORKS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("closed", _NO_PUBLIC, ("default-outbound-access",)),
     ("open", "batchmanaged", ()),
 )
-OWN = {"own-noble", "own-jammy", "own-debian", "own-alma", "own-windows"}
-"""Pools with an own image, made from an image of the marketplace that isn't known."""
+OWN = {_UBUNTU_24: "own-noble", "batch.node.ubuntu 22.04": "own-jammy", "batch.node.debian 11": "own-debian",
+       "batch.node.el 9": "own-alma", _WINDOWS: "own-windows"}  # fmt: skip
+"""Pools with an own image, made from an image of the marketplace that isn't known, by node agent."""
 UNKNOWN = {"windows-server-2012": {"own-windows"}, "windows-server-2016": {"own-windows"}}
 
 
@@ -140,6 +142,7 @@ async def test_each_of_many_pools_has_the_retirements_of_the_table_and_each_reti
     listed = (await world.get("retirements?all=true")).body["value"]
     assert {one["id"]: {pool["id"] for pool in one["pools"]} for one in listed if one["pools"]} == by_id
     unknown = {one["id"]: {pool["id"] for pool in one["firstUnknownPools"]} for one in listed if one["unknownPools"]}
-    images = {one["id"]: OWN for one in listed if one["id"].startswith("image:")}
+    agents = {name.replace(":", "/"): image.agent for name, image in LISTED.items()}
+    images = {one["id"]: agents[one["id"].removeprefix("image:")] for one in listed if one["id"].startswith("image:")}
     assert len(images) == 22
-    assert unknown == {**UNKNOWN, **images}
+    assert unknown == {**UNKNOWN, **{one: {OWN[agent]} for one, agent in images.items() if agent in OWN}}
