@@ -25,7 +25,10 @@ _PARTS = 3
 _FORMS = {"/": "images are publisher/offer/sku", ".": "versions are of three numbers", "-": "versions are days"}
 _AGENT = "batch.node."
 _IMAGE = re.compile(r"[\w.*#-][\w.*#/-]*")
-_WORD = re.compile(r"[\w.*#-]+")  # a VM size, a version, a plan
+_WORD = re.compile(r"[\w.*#-]+")  # a version, a plan
+_TIERS = ("standard_", "basic_")
+_SIZE = re.compile(r"(standard|basic)_[a-z]+[0-9#]+(-[0-9#]+)?[a-z]*(_[a-z0-9#]+)*")  # the rule as in `vm_sizes`
+_SIZE_START = re.compile(r"(standard|basic)_([a-z]+([\d#][\w#-]*)?)?")
 
 
 def fits(patterns: Sequence[str], values: Sequence[str] | None, some: Sequence[str] = ()) -> bool | None:
@@ -62,15 +65,25 @@ def _pattern_fault(name: PoolProperty | AppProperty, pattern: str) -> str:
         reason = f"as {_FORMS['/']}, of letters, digits, '_', '-' and '.'"
     elif name == "nodeAgentSku" and not _begins(pattern.lower(), _AGENT):
         reason = f"as they begin with {_AGENT}"
-    elif (name == "vmSize" or name in APP_PROPERTIES) and not _WORD.fullmatch(pattern):
+    elif name == "vmSize" and not _may_be_size(pattern.lower()):
+        reason = f"as sizes are {' or '.join(_TIERS)}, letters, a number, and more"
+    elif name in APP_PROPERTIES and not _WORD.fullmatch(pattern):
         reason = "as it has other characters than letters, digits, '_', '-' and '.'"
     return reason and f"no '{name}' fits '{pattern}', {reason}"
 
 
+def _may_be_size(pattern: str) -> bool:
+    start, star, rest = pattern.partition("*")
+    if not star:
+        return _SIZE.fullmatch(pattern) is not None
+    begins = _SIZE_START.fullmatch(start) is not None or any(tier.startswith(start) for tier in _TIERS)
+    return begins and re.fullmatch(r"[\w*#-]*", rest) is not None
+
+
 def _begins(pattern: str, text: str) -> bool:
-    """Returns whether texts that fit may begin with `text`: up to the first placeholder they have to."""
+    """Returns whether texts that fit may begin with `text`, which has no number: up to the first `*` they have to."""
     first = re.split("[*#]", pattern, maxsplit=1)[0]
-    return first.startswith(text) or (text.startswith(first) and len(first) < len(pattern))
+    return first.startswith(text) or (text.startswith(first) and pattern[len(first) :].startswith("*"))
 
 
 @cache

@@ -275,7 +275,35 @@ WRONG: dict[str, tuple[Any, str]] = {
         [ENTRY | {"when": {"nodeAgentSku": ["ubuntu 22.04"]}}],
         "no 'nodeAgentSku' fits 'ubuntu 22.04', as they begin with batch.node.",
     ),
-    "a size of two words": ([ENTRY | {"when": {"vmSize": ["Standard A1"]}}], "no 'vmSize' fits 'Standard A1'"),
+    "an agent that begins with a number": (
+        [ENTRY | {"when": {"nodeAgentSku": ["#*"]}}],
+        "no 'nodeAgentSku' fits '#\\*'",
+    ),
+    **{
+        f"the size {size}": (
+            [ENTRY | {"when": {"vmSize": [size]}}],
+            f"no 'vmSize' fits '{re.escape(size)}', as sizes are standard_ or basic_, letters, a number,",
+        )
+        for size in (
+            "Standard A1",
+            "Dv2",
+            "D2_v2",
+            "NCv3-series",
+            "standard_ncv3-series",
+            "d*_v2",
+            "#*",
+            "#_v2",
+            "Standard_",
+            "Standard_D",
+            "standard_d_v2",
+            "standard_d_v2*",
+            "standard_#",
+            "premium_d2",
+            "standard_d2/v2",
+            "*/v2",
+            "Mix",
+        )
+    },
     "a version of two words": ([ENTRY | {"when": {"appPython": ["3.13 or 3.14"]}}], "no 'appPython' fits"),
     "a word of a formula": ([ENTRY | {"when": {"formula": ["$NodeDeallocationOption"]}}], "formulas assign with '='"),
     "a version of two numbers": ([ENTRY | {"when": {"appPython": ["3.13"]}}], "versions are of three numbers"),
@@ -303,6 +331,14 @@ def test_a_wrong_file_is_refused_with_the_entry_and_the_reason(case: str) -> Non
     content, words = WRONG[case]
     with pytest.raises(ValueError, match=words):
         announcements_of(json.dumps(content).encode())
+
+
+@pytest.mark.parametrize("pattern", [
+    "Standard_D2_v2", "standard_d#*", "basic_*", "*_v2", "*d2*", "stand*", "standard*_v#", "STANDARD_NC*_V3", "*",
+])  # fmt: skip
+def test_a_pattern_that_a_size_may_fit_is_taken(pattern: str) -> None:
+    (one,) = announcements_of(json.dumps([ENTRY | {"when": {"vmSize": [pattern]}}]))
+    assert one.when == {"vmSize": [pattern]}
 
 
 def test_an_announcement_keeps_its_fields() -> None:

@@ -8,6 +8,8 @@ import pytest
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import AutoScale
 from shared.domain.retirements.announcements import announcements
+from shared.domain.retirements.conditions import condition_fault
+from tests.domain.pools.test_vm_sizes import KNOWN
 
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
 
@@ -37,3 +39,10 @@ def test_many_stars_take_no_longer_for_a_formula_that_nearly_fits() -> None:
 
 def test_several_numbers_in_a_row_are_one_and_take_no_longer() -> None:
     assert fits("#" * 20 + "x", "1" * 100) is False  # years, if all lengths of all numbers were tried
+
+
+def test_every_size_of_the_tables_is_a_pattern_of_itself_and_with_a_star_behind_any_part() -> None:
+    sizes = [size.lower() for size, _ in KNOWN]
+    for size in sizes:
+        patterns = [size, *(f"{size[:length]}*" for length in range(len(size)))]
+        assert condition_fault({"vmSize": patterns}) == "", size
