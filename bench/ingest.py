@@ -63,9 +63,10 @@ def measure(megabytes: int) -> Iterator[dict[str, Any]]:
     yield row("a live flush of 312 lines, alone", flush["ours"], "ms CPU", bar=12)
     yield row("a live flush of 312 lines, without rows of pools", flush["requests"], "requests", bar=3)
     yield row(f"its share of rows of pools, {_LINE_NODES} nodes at once", flush["poolRequests"], "requests")
-    chart, whole = stored["day"]["chart"], stored["day"]["all"]
-    yield row("a chart of a day of a node in 166 blobs", chart["cpu"], "s CPU", bar=0.2)
-    yield row("a chart of a day of a node in 166 blobs", chart["requests"], "requests", bar=20)
+    days, whole = stored["day"], stored["day"]["all"]
+    for name, chart in (("node", days["chart"]), ("task", days["task"])):
+        yield row(f"a chart of a day of a {name} in 166 blobs", chart["cpu"], "s CPU", bar=0.2)
+        yield row(f"a chart of a day of a {name} in 166 blobs", chart["requests"], "requests", bar=20)
     yield row(f"all its {whole['points']:,} points", whole["cpu"], "s CPU")
     yield row(f"all its {whole['points']:,} points", whole["requests"], "requests")
     yield row(f"peak memory over the baseline, {megabytes} MB of lines", text, "MB", bar=100)

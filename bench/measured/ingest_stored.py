@@ -11,7 +11,7 @@ import secrets
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,13 +26,15 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.blobs.blobs import SeenBlob, shard_of, telemetry_ingest_partition
 from shared.domain.telemetry.decode.decoding import Decoder
 from shared.domain.telemetry.query.series_query import SeriesQuery
+from shared.domain.telemetry.query.task_runs import TaskAffinity, tie_of
 from shared.domain.telemetry.records.labels import PathPattern
 from shared.garbage import collect_rarely
 from shared.services.blobs.blob_reader import BlobReader
 from shared.services.blobs.blob_sweep import BlobSweep
 from shared.services.blobs.ingestion_stores import IngestionStores
+from shared.services.telemetry.node_sessions import SessionsByPartition
 from shared.services.telemetry.telemetry_intake import TelemetryIntake
-from shared.services.telemetry.telemetry_queries import TelemetryQueries
+from shared.services.telemetry.telemetry_queries import NodeTelemetry, TelemetryQueries
 from shared.stores.blobs.blobs import BlobContainer
 from shared.stores.blobs.checkpoints import BlobEntryStore
 from shared.stores.pools.pools import PoolStore
@@ -40,6 +42,7 @@ from shared.stores.tables.tables import Tables
 
 _ACCOUNT = Account("demo", "demo", "demo", None, "http://127.0.0.1:1")
 _PATTERN = "pools/{pool}/nodes/{node}/*"
+_TASK_PATTERN = "pools/{pool}/nodes/{node}/{job}/{task}/*"
 _CPUS = (
     1,
     2,
@@ -73,7 +76,7 @@ class App:
     """Returns how many requests were sent to tables and for bytes of blobs."""
 
     @classmethod
-    async def open(cls, storage: str, stack: AsyncExitStack) -> "App":
+    async def open(cls, storage: str, stack: AsyncExitStack, pattern: str = _PATTERN) -> "App":
         name = f"b{secrets.token_hex(6)}"
         service = await stack.enter_async_context(BlobServiceClient.from_connection_string(storage))
         writer = service.get_container_client(name)
@@ -97,7 +100,7 @@ class App:
 
         vars(container)["fetch"] = fetched
         stores, clock = IngestionStores.of(tables), SharedClock()
-        intake = TelemetryIntake([_ACCOUNT], PathPattern(_PATTERN), stores, clock=clock, retention=_WEEK)
+        intake = TelemetryIntake([_ACCOUNT], PathPattern(pattern), stores, clock=clock, retention=_WEEK)
         sweep = BlobSweep(BlobReader(container, intake, stores, clock), retention=_WEEK)
         return cls(writer, tables, container, sweep, lambda: sent[0])
 
@@ -184,7 +187,7 @@ async def _live_lines(storage: str, nodes: int) -> dict[str, float]:
 
 
 async def _node_day(storage: str) -> dict[str, dict[str, float]]:
-    """Returns seconds of CPU and requests per answer about a day of a node that wrote many small blobs.
+    """Returns seconds of CPU and requests per answer about a day of a node, and of a task on it: many small blobs.
 
     Each blob is read after each of its flushes, as if it were live.
     """
@@ -192,26 +195,41 @@ async def _node_day(storage: str) -> dict[str, dict[str, float]]:
     begins = [now - (_BLOBS - number) * length // _MILLISECOND for number in range(_BLOBS)]
     flushes = [telemetry.line_flushes(_BLOB_FLUSHES, cpus=_LINE_CPUS, begin=begin) for begin in begins]
     async with AsyncExitStack() as stack:
-        app = await App.open(storage, stack)
+        app = await App.open(storage, stack, _TASK_PATTERN)
         for turn in range(_BLOB_FLUSHES):
             for number, some in enumerate(flushes):
-                await app.append(f"pools/p/nodes/n/task-{number}.lines", some[turn])
+                await app.append(f"pools/p/nodes/n/j/t/{number}.lines", some[turn])
             await app.swept()
         await _check(app, _BLOBS)
         stores, pools = IngestionStores.of(app.tables), PoolStore(app.tables)
         accounts = {_ACCOUNT.id: _ACCOUNT}
         queries = TelemetryQueries(accounts, stores, pools, clock=SharedClock(), minutes=_WEEK, hours=_WEEK)
         since = datetime.now(UTC) - _DAY
-        charts = {"chart": SeriesQuery(since=since, name=_CHART), "all": SeriesQuery(since=since)}
-        return {name: await _answered(app, queries, asked) for name, asked in charts.items()}
+        chart, everything = SeriesQuery(since=since, name=_CHART), SeriesQuery(since=since)
+        return {
+            "chart": await _answered(app, lambda: queries.of_node(_ACCOUNT.id, "p", "n", chart)),
+            "task": await _answered(app, lambda: _of_task(queries, chart)),
+            "all": await _answered(app, lambda: queries.of_node(_ACCOUNT.id, "p", "n", everything)),
+        }
 
 
-async def _answered(app: App, queries: TelemetryQueries, asked: SeriesQuery) -> dict[str, float]:
+async def _of_task(queries: TelemetryQueries, asked: SeriesQuery) -> NodeTelemetry:
+    """Returns the task's own data, found as its page does: in the node's sessions, and in those without a node."""
+    wanted = await queries.range_of(asked)
+    others = await queries.sessions.find_of_task(_ACCOUNT.key, "j", "t", "p", wanted.hours)
+    found = others | await queries.sessions.find(_ACCOUNT.key, "p", "n", wanted.hours)
+    own: SessionsByPartition = {
+        key: [one for one in some if tie_of(one.whose, "j", "t") is TaskAffinity.TASK] for key, some in found.items()
+    }
+    return await queries.of_sessions(own, wanted, asked)
+
+
+async def _answered(app: App, answers: Callable[[], Awaitable[NodeTelemetry]]) -> dict[str, float]:
     """Returns the least CPU of several answers, the requests of one, and its points."""
     spent, requests, points = [], 0, 0
     for _ in range(_TURNS):
         begin, before = time.process_time(), app.requests()
-        answer = await queries.of_node(_ACCOUNT.id, "p", "n", asked)
+        answer = await answers()
         spent.append(time.process_time() - begin)
         requests, points = app.requests() - before, sum(len(line.points) for line in answer.lines)
     return {"cpu": min(spent), "requests": requests, "points": points}
