@@ -204,7 +204,7 @@ async def open_services(settings: Settings) -> Services:
         output_keeper=OutputKeeper(sources, registry, stores.rounds, walk, stores.outputs, output_limits),
         failing_nodes=FailingNodeDigests(registry, walk, stores.jobs, records),
         timelines=Timelines(queries, walk),
-        comparisons=TaskComparisons(queries, walk, stores.nodes, parts.ingestion.attempts),
+        comparisons=TaskComparisons(queries, walk, stores, parts.ingestion.attempts),
         explanations=explaining(),
         dependencies=DependencySnapshots(sources, queries, tasks, stores.dependencies, live=brief, budgets=budgets),
         waiting_jobs=WaitingJobs(registry, stores, sources, explaining, budgets, retention),

@@ -28,6 +28,9 @@ VARIABLES = "startTask.environmentSettings"
 _KEPT_WITH_HIDDEN = (
     "applicationPackageReferences", "startTask.resourceFiles", "startTask.containerSettings", "startTask.userIdentity",
 )  # fmt: skip
+_IMAGE = "virtualMachineConfiguration.imageReference."
+_OWN_IMAGES = ("virtualMachineImageId", "sharedGalleryImageId", "communityGalleryImageId")
+_IMAGE_PARTS, _LATEST = ("publisher", "offer", "sku", "version"), "latest"
 _MAX_TEXT = 200  # characters of a value
 _CONTEXT = 30  # of these, before the first difference of long ones
 
@@ -130,6 +133,28 @@ def settings_event(pool_id: str, created: datetime, changes: Sequence[SettingCha
     identity = blake2b(msgspec.json.encode(parts), digest_size=IDENTITY_BYTES).digest()
     properties = {CHANGES: listed, **({MORE_CHANGES: more} if more else {})}
     return BatchEvent(at, SETTINGS_CHANGE, None, None, pool_id, None, properties, identity)
+
+
+def settings_at(pool: HasSettings, changes: Sequence[SettingChange], at: datetime) -> dict[str, str]:
+    """Returns the settings as text by dotted name as they held at a time, from the `changes` that a pool keeps.
+
+    Nothing before the oldest of as many changes as a pool keeps at most: earlier ones may be forgotten.
+    """
+    found = _by_name(pool)
+    if len(changes) >= MAX_CHANGES and at < changes[-1].at:
+        return {}
+    for change in changes:
+        if change.at > at:
+            found[change.name] = change.before or ""
+    return {name: value for name, value in found.items() if value}
+
+
+def image_in(settings: Mapping[str, str]) -> str:
+    """Returns the image in settings by dotted name: its own id, or publisher, offer, SKU and a fixed version."""
+    image = {name: settings.get(f"{_IMAGE}{name}", "") for name in (*_OWN_IMAGES, *_IMAGE_PARTS)}
+    own = next((image[name] for name in _OWN_IMAGES if image[name]), "")
+    parts = (image[name] for name in _IMAGE_PARTS if image[name] not in {"", _LATEST})
+    return (own or "/".join(parts)).lower()
 
 
 def _by_name(pool: HasSettings) -> dict[str, str]:

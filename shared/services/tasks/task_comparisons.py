@@ -16,14 +16,18 @@ from shared.domain.contrasts.node_outcomes import failing_nodes, node_outcomes
 from shared.domain.contrasts.rules.failing_nodes import failing_node_findings
 from shared.domain.contrasts.sampling import TaskSample
 from shared.domain.core.keys import key_of
-from shared.domain.core.stamps import to_milliseconds
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.findings.finding import Finding
+from shared.domain.nodes.nodes import Node
+from shared.domain.pools.pools import Pool
+from shared.domain.pools.setting_changes import image_in, settings_at
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
+from shared.errors import UnreadableError
 from shared.services.queries.queries import Queries
 from shared.services.tasks.leaf_reader import LeafReader
-from shared.stores.pools.nodes import NodeStore
+from shared.stores.stores import Stores
 from shared.stores.telemetry.measured_attempts import MeasuredAttemptStore
 
 _CLOCKS_DIFFER = timedelta(minutes=1)  # a node's from Batch's
@@ -41,10 +45,10 @@ class ComparisonReport:
 
 
 class TaskComparisons:
-    def __init__(self, queries: Queries, walk: LeafReader, nodes: NodeStore, attempts: MeasuredAttemptStore) -> None:
+    def __init__(self, queries: Queries, walk: LeafReader, stores: Stores, attempts: MeasuredAttemptStore) -> None:
         self._queries = queries
         self._walk = walk
-        self._nodes = nodes
+        self._nodes, self._pools = stores.nodes, stores.pools
         self._attempts = attempts
 
     async def of_job(self, account_id: str, job_id: str) -> ComparisonReport:
@@ -70,16 +74,22 @@ class TaskComparisons:
         return found
 
     async def _traits(self, account_key: str, tasks: Sequence[Task]) -> dict[tuple[str, str], NodeTraits]:
-        """Returns what is stored of the nodes that ran tasks; nodes that are gone have none."""
-        found = dict[tuple[str, str], NodeTraits]()
-        places = {task.node for task in tasks if task.node[1]}
-        for pool in sorted({place[0] for place in places}):
-            stored = (await self._nodes.read(account_key, key_of(pool))).nodes
-            for place in places:
-                node = stored.get(key_of(place[1])) if place[0] == pool else None
-                if node:
-                    found[place] = NodeTraits(node.vm_size, node.dedicated, agent=node.agent)
+        """Returns what is stored of the nodes that ran tasks; of nodes that are gone only what their pool had set."""
+        found, starts = dict[tuple[str, str], NodeTraits](), _first_starts(tasks)
+        for name in sorted({place[0] for place in starts}):
+            stored = (await self._nodes.read(account_key, key_of(name))).nodes
+            pool = await self._pool(account_key, name)
+            for place, start in starts.items():
+                if place[0] == name:
+                    found[place] = _traits(stored.get(key_of(place[1])), pool, start)
         return found
+
+    async def _pool(self, account_key: str, name: str) -> Pool | None:
+        """Returns a pool, None where it isn't stored or can't be read. Raises StorageError."""
+        try:
+            return (await self._pools.load(account_key, name))[1]
+        except UnreadableError:
+            return None
 
     async def _figures(self, report: JobReport, tasks: Sequence[Task]) -> dict[str, RunFigures]:
         """Returns the figures of the latest runs, by task key."""
@@ -95,6 +105,24 @@ class TaskComparisons:
             for key, run in latest.items()
             if key in starts and abs(run.start - starts[key]) <= allowed
         }
+
+
+def _first_starts(tasks: Sequence[Task]) -> dict[tuple[str, str], int]:
+    """Returns the first start on each node that ran tasks, in milliseconds since 1970."""
+    found = dict[tuple[str, str], int]()
+    for task in tasks:
+        if task.node[1] and task.start:
+            found[task.node] = min(found.get(task.node, task.start), task.start)
+    return found
+
+
+def _traits(node: Node | None, pool: Pool | None, start: int) -> NodeTraits:
+    """Returns what is known of a node that ran a task at a time: Batch changes images of empty pools alone."""
+    at = from_milliseconds(start)
+    is_younger = pool is not None and pool.facts.creation_time <= at
+    settings = settings_at(pool.facts, pool.changes, at) if pool and is_younger else {}
+    known = NodeTraits(node.vm_size, node.dedicated, agent=node.agent) if node else NodeTraits()
+    return known._replace(image=image_in(settings))
 
 
 def _compared(

@@ -11,7 +11,14 @@ from shared.domain.pools.machine_settings import Image, Machine, MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import AutoScale, StartTask
 from shared.domain.pools.pools import first_seen
-from shared.domain.pools.setting_changes import MAX_CHANGES, SettingChange, changes_between, settings_event
+from shared.domain.pools.setting_changes import (
+    MAX_CHANGES,
+    SettingChange,
+    changes_between,
+    image_in,
+    settings_at,
+    settings_event,
+)
 from shared.domain.tasks.task_details import NameValue, ResourceFile
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -207,3 +214,35 @@ def test_the_event_names_the_first_changes_and_follows_from_pool_time_and_values
     ]
     assert settings_event("POOL", NOW, changes).identity == event.identity
     assert len({event.identity, *(other.identity for other in others)}) == 1 + len(others)
+
+
+def test_settings_of_an_earlier_time_are_those_before_later_changes() -> None:
+    sizes = ("standard_d4s_v5", "standard_d8s_v5", "standard_d2s_v5")
+    pool = first_seen(FACTS, NOW)
+    for number, size in enumerate(sizes):
+        at = NOW + timedelta(hours=number)
+        auto_scale = AutoScale("x = 1;") if number else None
+        pool = pool.seen(replace(FACTS, vm_size=size, auto_scale=auto_scale, last_modified=at), at)
+    for number, size in enumerate(sizes):
+        found = settings_at(pool.facts, pool.changes, NOW + timedelta(hours=number, minutes=30))
+        assert (found["vmSize"], "autoScaleFormula" in found) == (size, number > 0)
+    assert settings_at(pool.facts, pool.changes, NOW + timedelta(hours=1))["vmSize"] == sizes[1]
+
+
+def test_settings_before_forgotten_changes_are_not_known() -> None:
+    changes = [SettingChange(LATER, f"s{number}", "a", "b") for number in range(MAX_CHANGES)]
+    assert settings_at(FACTS, changes, NOW) == {}
+    assert settings_at(FACTS, changes, LATER)["vmSize"] == "standard_d4s_v5"
+    assert settings_at(FACTS, changes[1:], NOW)["s1"] == "a"
+
+
+@pytest.mark.parametrize(("image", "name"), [
+    (Image(publisher="Canonical", offer="ubuntu", sku="24.04", version="latest"), "canonical/ubuntu/24.04"),
+    (Image(publisher="canonical", offer="ubuntu", sku="24.04", version="24.1"), "canonical/ubuntu/24.04/24.1"),
+    (Image(virtual_machine_image_id="/subscriptions/S/images/mine"), "/subscriptions/s/images/mine"),
+    (Image(community_gallery_image_id="/communityGalleries/g"), "/communitygalleries/g"),
+    (Image(), ""),
+])  # fmt: skip
+def test_an_image_is_named_by_its_id_or_its_parts(image: Image, name: str) -> None:
+    machines = MachineSettings(virtual_machine_configuration=Machine(image_reference=image))
+    assert image_in(settings_at(replace(FACTS, settings=machines), (), NOW)) == name

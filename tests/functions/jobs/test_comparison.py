@@ -1,6 +1,7 @@
 """What sets a job's failed tasks apart, through the app: tasks that the emulator ran, on their nodes."""
 
 import pytest
+from azure.batch import models
 
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
@@ -53,3 +54,39 @@ async def test_an_unchanged_comparison_is_a_304(world: World) -> None:
     path = await staged(world, "cached", ("good", 20, "sleep 5"), ("bad", 10, "sleep 5; exit 1"))
     tag = (await world.get(path)).headers["etag"]
     assert (await world.get(path, If_None_Match=tag)).status == 304
+
+
+def machine(sku: str) -> models.VirtualMachineConfiguration:
+    image = models.BatchVmImageReference(publisher="Canonical", offer="ubuntu", sku=sku, version="latest")
+    return models.VirtualMachineConfiguration(image_reference=image, node_agent_sku_id="batch.node.ubuntu 22.04")
+
+
+async def resized(world: World, pool: str, nodes: int) -> None:
+    await world.batch.begin_resize_pool(pool, models.BatchPoolResizeOptions(target_dedicated_nodes=nodes))
+    world.advance(600)
+    await world.app.fire("tick")
+
+
+async def test_the_image_on_which_tasks_fail_is_named_although_its_nodes_are_gone(world: World) -> None:
+    """The pool gets another image while it is empty, as Batch demands."""
+    await world.batch.create_pool(
+        models.BatchPoolCreateOptions(
+            id="imaged",
+            vm_size="standard_d2s_v5",
+            virtual_machine_configuration=machine("22.04"),
+            task_slots_per_node=4,
+        )
+    )
+    await add_job(world.batch, "imaged", pool="imaged")
+    for sku, command in (("22.04", "sleep 30"), ("24.04", "sleep 30; exit 3")):
+        changed = models.BatchPoolUpdateOptions(virtual_machine_configuration=machine(sku))
+        await world.batch.update_pool("imaged", changed)
+        await resized(world, "imaged", 4)
+        await add_tasks(world.batch, 40, job="imaged", command=command, prefix=f"of{sku.replace('.', '')}")
+        world.advance(1200)
+        await resized(world, "imaged", 0)
+    await world.poll()
+    answer = (await world.get("accounts/demo/jobs/imaged/comparison")).body
+    first = answer["contrasts"][0]
+    named = {first["attribute"]: first["title"]} | {one["attribute"]: one["title"] for one in first["sameTasks"]}
+    assert named["image"] == "Image canonical/ubuntu/24.04"
