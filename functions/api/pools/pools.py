@@ -18,6 +18,7 @@ from functions.http.rendering import LOOKS
 from shared.domain.core.keys import key_of
 from shared.domain.nodes.node_causes import cause_of
 from shared.domain.reports.reports import NodeReport, PoolReport
+from shared.domain.retirements.retirement_finding import retirement_findings
 
 CausePart = Annotated[str, Meta(max_length=1_000)]
 PoolState = Literal["active", "deleting"]
@@ -29,7 +30,10 @@ NodeState = Literal[
 
 
 class PoolDetailAnswer(PoolAnswer):
-    """A single pool, with `findings` on nodes on which tasks fail, and on start-ups in the last seven days."""
+    """A single pool, with `findings` on nodes on which tasks fail, on start-ups, and on what Azure retires.
+
+    Those on start-ups rest on the last seven days. What is retired is named from 180 days before its last day on.
+    """
 
     findings: list[FindingAnswer]
 
@@ -96,8 +100,10 @@ def add_pools(routes: Routes) -> None:
         services = await call.services()
         pool = await services.pools.pool(call.path["account"], call.path["pool"])
         (report,) = await services.pools.with_tasks(call.path["account"], [pool])
-        findings = [*await services.pools.failing_nodes(report), *await services.start_ups.findings(report)]
-        return PoolDetailAnswer.of(pool_answer(report), findings=list(map(finding_answer, findings)))
+        failing, slow = await services.pools.failing_nodes(report), await services.start_ups.findings(report)
+        retired = retirement_findings(report.retirements, report.pool.facts.id, report.now.date())
+        findings = list(map(finding_answer, [*failing, *slow, *retired]))
+        return PoolDetailAnswer.of(pool_answer(report), findings=findings)
 
     @routes.route("GET", f"{POOL}/autoscaleruns", returns=Page[EvaluationAnswer], cacheable=True)
     async def list_autoscale_runs(call: RouteRequest[Query, None]) -> Page[EvaluationAnswer]:

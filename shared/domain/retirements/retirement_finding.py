@@ -1,5 +1,6 @@
 """The rule on pools that use something which Azure retires soon, or has retired."""
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 
 from shared.domain.core.amounts import amount
@@ -10,10 +11,17 @@ from shared.domain.retirements.announcements import Announcement
 RULE = "poolUsesRetired"
 
 
+def retirement_findings(concerning: Iterable[Announcement], pool_id: str, today: date) -> list[Finding]:
+    """Returns the findings on a pool that these announcements concern, in their order."""
+    found = (retirement_finding(one, pool_id, today) for one in concerning)
+    return [one for one in found if one]
+
+
 def retirement_finding(one: Announcement, pool_id: str, today: date) -> Finding | None:
     """Returns the finding on a pool that an announcement concerns; None without a known day, and long before it.
 
-    Its evidence: `lastDay`, `daysLeft` (negative afterwards), `leadDays` (the lead time that has begun, 0 afterwards).
+    Its evidence: `retirement` (the announcement's id), `lastDay`, `daysLeft` (negative afterwards), `leadDays` (the
+    lead time that has begun, 0 afterwards), `source`.
     """
     days = one.days_left(today)
     if one.last_day is None or days is None or days > max(RETIREMENT_LEAD_DAYS):
@@ -28,8 +36,8 @@ def retirement_finding(one: Announcement, pool_id: str, today: date) -> Finding 
         sentence=f"The pool '{pool_id}' uses it: {one.what} {when} ({one.source}, read on {one.read_on}).",
         advice=f"{one.effect} Use instead: {one.instead}",
         evidence={
-            "lastDay": datetime.combine(one.last_day, time(), UTC), "daysLeft": days, "leadDays": lead,
-            "source": one.source,
+            "retirement": one.id, "lastDay": datetime.combine(one.last_day, time(), UTC), "daysLeft": days,
+            "leadDays": lead, "source": one.source,
         },
         since=datetime.combine(one.last_day - timedelta(days=lead), time(), UTC),
         link=one.source,

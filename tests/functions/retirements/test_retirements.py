@@ -2,7 +2,7 @@
 
 import csv
 import io
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -60,6 +60,8 @@ async def test_pools_are_named_with_their_nodes_and_jobs(world: World) -> None:
     assert jammy["daysLeft"] == (date(2027, 6, 30) - clock).days
     own = (await world.get("accounts/demo/pools/jammy")).body["retirements"]
     assert [(one["id"], one["daysLeft"]) for one in own] == [("ubuntu-22.04", jammy["daysLeft"])]
+    findings = {pool: (await world.get(f"accounts/demo/pools/{pool}")).body["findings"] for pool in ("old", "new")}
+    assert findings == {"old": [], "new": []}  # no day of the old size is known
     rows = list(csv.DictReader(io.StringIO((await world.get("retirements?format=csv")).body)))
     shown = [(row["id"], row["account"], row["pool"], row["nodes"], row["jobs"]) for row in rows if row["pool"]]
     assert shown == [("ubuntu-22.04", "demo", "jammy", "1", "0"), ("vm-sizes-d-to-dsv2", "demo", "old", "2", "2")]
@@ -98,6 +100,19 @@ async def test_images_of_batchs_own_list_are_named_and_listed_once_a_day(world: 
     assert (own["id"], own["lastDay"]) == ("image:debian/debian-11/11", "2026-12-10")
     assert own["leadDays"] in {60, 14, 0}
     assert own["finding"].startswith("The pool 'bullseye' uses it: The image debian/debian-11/11 end")
+    (finding,) = (await world.get("accounts/demo/pools/bullseye")).body["findings"]
+    assert (finding["code"], finding["severity"], finding["detail"]) == ("poolUsesRetired", "info", own["finding"])
+    assert finding["advice"] == f"{own['effect']} Use instead: {own['instead']}"
+    began = date(2026, 12, 10) - timedelta(days=own["leadDays"])
+    assert finding["since"] == f"{began}T00:00:00Z"
+    assert finding["evidence"] == {
+        "poolId": "bullseye",
+        "retirement": own["id"],
+        "lastDay": "2026-12-10T00:00:00Z",
+        "daysLeft": own["daysLeft"],
+        "leadDays": own["leadDays"],
+        "source": own["source"],
+    }
     assert (await listed(world))[own["id"]]["pools"] == [{"account": "demo", "id": "bullseye", "nodes": 0, "jobs": 0}]
 
 
