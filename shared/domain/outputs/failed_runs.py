@@ -13,6 +13,8 @@ from shared.domain.tasks.tasks import FAILURE, Task, TaskCounts
 EACH = 5
 """Of each failure group, and of each node."""
 MAX_OF_JOB = 200
+MAX_TRIED = 5 * MAX_OF_JOB
+"""Of a job, also on nodes that were gone."""
 type Node = tuple[str, str]
 type IsOpen = Callable[[str, int, Node], bool]
 """Whether a run, by its task's key, end and node, may be chosen."""

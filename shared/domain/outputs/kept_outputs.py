@@ -1,13 +1,15 @@
 """Kept outputs: the ends of stderr and stdout of a failed run, masked as they were read, or why there is no end."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.files.file_parts import Part
 from shared.domain.outputs.excerpts import ErrorExcerpt
-from shared.domain.outputs.failed_runs import FailedRun, Node
+from shared.domain.outputs.failed_runs import MAX_OF_JOB, MAX_TRIED, FailedRun, Node, first_of_each
 
 TAIL = 64 * 1024
 """Bytes that are kept of a stream."""
@@ -97,6 +99,15 @@ class JobOutputs:
     def by_node(self) -> Counter[Node]:
         """How many runs on each node were read; those that had nothing to keep count, as the node may be gone."""
         return Counter(run.node for run in self.runs)
+
+    @property
+    def room(self) -> int:
+        """How many more runs of a job may be read."""
+        return max(0, min(MAX_OF_JOB - len(self.kept), MAX_TRIED - len(self.runs)))
+
+    def chosen(self, runs: Iterable[FailedRun]) -> list[FailedRun]:
+        """Returns the runs of a job's tasks to keep, the most telling first."""
+        return list(islice(first_of_each(runs, self.by_group, self.by_node), self.room))
 
 
 def expiry_day(now: datetime, kept_for: timedelta) -> int:

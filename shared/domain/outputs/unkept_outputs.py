@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.files.files import WHY_NO_FILES
-from shared.domain.outputs.failed_runs import EACH, MAX_OF_JOB, FailedRun
+from shared.domain.outputs.failed_runs import EACH, MAX_OF_JOB, MAX_TRIED, FailedRun
 from shared.domain.outputs.failed_starts import MAX_OF_POOL, are_enough_kept
 from shared.domain.outputs.kept_outputs import JobOutputs
 from shared.domain.outputs.output_limits import OutputLimits, SpentOutputs
@@ -15,8 +15,8 @@ _WHY = {
     "NotFailed": "Only outputs of failed tasks are kept.",
     "NeverRan": "The task failed before it ran on a node, so it has no output.",
     "NotKeptHere": "Outputs of this pool's tasks aren't kept, by the setting OUTPUT_DAYS.",
-    "EnoughKept": f"Outputs of {EACH} other tasks with this failure, and of {EACH} on this node, are kept.",
-    "JobBound": f"Outputs of {MAX_OF_JOB} tasks of this job are kept, as many as of any job.",
+    "EnoughKept": f"Outputs of {EACH} other tasks with this failure are kept, and {EACH} on this node were read.",
+    "JobBound": f"Outputs of {MAX_OF_JOB} tasks of this job are kept, or of {MAX_TRIED} were read; no job has more.",
     "PoolBound": f"Outputs of {MAX_OF_POOL} start tasks of this pool, or {EACH} of this node, that failed on that day "
     "are kept.",
     "BudgetSpent": "What may be read of nodes today (OUTPUT_MB_PER_DAY) is spent.",
@@ -45,7 +45,7 @@ def why_without_row(task: Task, kept: JobOutputs, kept_for: timedelta, left: Spe
         "NeverRan": not task.node[1],
         "NotKeptHere": not kept_for,
         "EnoughKept": min(kept.by_group[run.group], kept.by_node[run.node]) >= EACH,
-        "JobBound": len(kept.runs) >= MAX_OF_JOB,
+        "JobBound": not kept.room,
         "Gone": run.ended < kept.mark.since,
         "BudgetSpent": _is_spent(left, limits),
         "NotYet": True,

@@ -14,11 +14,9 @@ from functools import partial
 
 from shared.domain.jobs.jobs import Job
 from shared.domain.outputs.failed_runs import (
-    MAX_OF_JOB,
     FailedRun,
     Node,
     failed_since,
-    first_of_each,
     may_have_failed_since,
 )
 from shared.domain.outputs.failed_starts import FOLDER, FailingPool, chosen_starts
@@ -162,11 +160,11 @@ class OutputKeeper:
 
     async def _keep_of_job(self, here: Pass, job: Job) -> list[FailedRun]:
         """Keeps runs of a job's tasks; returns those that are left, or had nothing to keep."""
-        mark, room = here.stored.mark, MAX_OF_JOB - len(here.stored.runs)
-        if room <= 0:
+        mark = here.stored.mark
+        if not here.stored.room:
             return []
         wanted, newest = await self._wanted(here, job)
-        left = await RunKeeper(self.store, self.limits).keep(here, wanted[:room])
+        left = await RunKeeper(self.store, self.limits).keep(here, wanted)
         since = min((run.ended for run in left), default=max(mark.since, newest + 1))
         if since != mark.since:
             after = replace(mark, since=since)
@@ -186,7 +184,7 @@ class OutputKeeper:
         async with aclosing(slices):
             async for part in slices:
                 runs, last = failed_since(part.leaf, part.places, since, is_open)
-                wanted = list(first_of_each([*wanted, *runs], stored.by_group, stored.by_node))
+                wanted = stored.chosen([*wanted, *runs])
                 newest = max(newest, last)
         return wanted, newest
 

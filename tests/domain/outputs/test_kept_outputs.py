@@ -14,6 +14,7 @@ from shared.domain.leaves.leaves import Leaf
 from shared.domain.outputs.failed_runs import (
     EACH,
     MAX_OF_JOB,
+    MAX_TRIED,
     FailedRun,
     failed_since,
     first_of_each,
@@ -68,6 +69,14 @@ def test_what_was_kept_before_leaves_less_to_choose() -> None:
     runs = [FailedRun(at, f"t{at}", "a", ("pool", "n1")) for at in range(9)]
     assert list(first_of_each(runs, {"a": EACH}, {("pool", "n1"): EACH - 1})) == runs[:1]
     assert list(first_of_each(runs, {"a": EACH}, {("pool", "n1"): EACH})) == []
+
+
+def test_nodes_that_were_gone_leave_room_for_others() -> None:
+    gone = tuple(FailedRun(at, f"g{at}", "a", ("pool", f"n{at}")) for at in range(MAX_OF_JOB))
+    later = FailedRun(900, "t", "a", ("pool", "here"))
+    assert JobOutputs(missed=gone).chosen([later]) == [later]
+    assert JobOutputs(missed=gone * 5).chosen([later]) == []
+    assert JobOutputs(kept=gone).chosen([later]) == []
 
 
 def test_a_leaf_gives_its_failed_runs_since_a_time() -> None:
@@ -158,7 +167,10 @@ def test_each_task_without_a_kept_output_has_a_reason() -> None:
     assert _why(failed("t", 1000, node="")) == "NeverRan"
     assert _why(task, kept_for=timedelta()) == "NotKeptHere"
     assert _why(task, JobOutputs(kept=(run,) * EACH)) == "EnoughKept"
-    assert _why(task, JobOutputs(missed=(run,) * MAX_OF_JOB)) == "JobBound"
+    assert _why(task, JobOutputs(missed=(run,) * MAX_TRIED)) == "JobBound"
+    others = tuple(run._replace(task=f"o{at}", group=f"g{at}") for at in range(MAX_OF_JOB))
+    assert _why(task, JobOutputs(kept=others)) == "JobBound"
+    assert _why(task, JobOutputs(missed=others)) == "NotYet"
     assert _why(task, JobOutputs(OutputMark(NOW, since=2000))) == "Gone"
     assert _why(task) == "NotYet"
     assert _why(task, spent=SpentOutputs().at(NOW).plus(tasks=0, read=10 * MAX_READ)) == "BudgetSpent"
