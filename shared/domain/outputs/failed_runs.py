@@ -1,7 +1,7 @@
 """Failed runs of tasks, and the choice of those whose outputs are kept: the first of each failure group and node."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from shared.domain.core.keys import key_of
@@ -53,10 +53,13 @@ def may_have_failed_since(since: int) -> Callable[[TaskCounts, bytes | None], bo
     return may_match
 
 
-def failed_since(leaf: Leaf, places: Iterable[int], since: int, is_open: IsOpen) -> tuple[list[FailedRun], int]:
+def failed_since(
+    leaf: Leaf, places: Iterable[int], since: int, is_open: IsOpen, kept: Container[str] = ()
+) -> tuple[list[FailedRun], int]:
     """Returns the failed runs of a leaf that ended at `since` or later, and the newest end of such a run, else `since`.
 
-    Of each cause and node only the first EACH that are `open` and ran on a node are returned, as no more are kept.
+    Of each cause and node only the first EACH that are `open` and ran on a node are returned, as no more are kept,
+    beside those of tasks that have something `kept`, by key.
     """
     results, nodes, failures, codes = (leaf.column(name) for name in ("result", "node", "failure", "exit_code"))
     moments = zip(leaf.column("end"), leaf.column("transition"), strict=True)
@@ -64,11 +67,12 @@ def failed_since(leaf: Leaf, places: Iterable[int], since: int, is_open: IsOpen)
     failed = sorted((ends[at], at) for at in places if results[at] == FAILURE and ends[at] >= since)
     causes, on_nodes, chosen = Counter[Cause](), Counter[Node](), list[int]()
     for ended, at in failed:
-        node, cause = nodes[at], (failures[at], codes[at])
-        if node[1] and min(causes[cause], on_nodes[node]) < EACH and is_open(leaf.keys[at], ended, node):
+        node, cause, is_again = nodes[at], (failures[at], codes[at]), leaf.keys[at] in kept
+        is_among = is_again or min(causes[cause], on_nodes[node]) < EACH
+        if node[1] and is_among and is_open(leaf.keys[at], ended, node):
             chosen.append(at)
-            causes[cause] += 1
-            on_nodes[node] += 1
+            causes[cause] += not is_again
+            on_nodes[node] += not is_again
     return list(map(FailedRun.of, leaf.rows(sorted(chosen)))), failed[-1][0] if failed else since
 
 

@@ -105,9 +105,19 @@ class JobOutputs:
         """How many more runs of a job may be read."""
         return max(0, min(MAX_OF_JOB - len(self.kept), MAX_TRIED - len(self.runs)))
 
+    @property
+    def kept_tasks(self) -> frozenset[str]:
+        return frozenset(run.task for run in self.kept)
+
     def chosen(self, runs: Iterable[FailedRun]) -> list[FailedRun]:
-        """Returns the runs of a job's tasks to keep, the most telling first."""
-        return list(islice(first_of_each(runs, self.by_group, self.by_node), self.room))
+        """Returns the runs of a job's tasks to keep, the most telling first.
+
+        Later runs of tasks that have something kept come last. They take no room, as they replace the earlier ones.
+        """
+        kept, again, new = self.kept_tasks, list[FailedRun](), list[FailedRun]()
+        for run in runs:
+            (again if run.task in kept else new).append(run)
+        return [*islice(first_of_each(new, self.by_group, self.by_node), self.room), *sorted(again)]
 
 
 def expiry_day(now: datetime, kept_for: timedelta) -> int:

@@ -1,7 +1,7 @@
 """Keeps the ends of what failed tasks and start tasks wrote, before their nodes are gone.
 
-Rounds name polled jobs with failed tasks, and pools with failed start tasks. One with more failures than this process
-saw before is due. After each tick some of their runs are read from Batch, for a few seconds, within the account's
+Rounds name polled jobs with failed tasks, and pools with failed start tasks. One with failures that this process hasn't
+seen is due. After each tick some of their runs are read from Batch, for a few seconds, within the account's
 limits and half of its calls. What is left stays due for the next tick.
 """
 
@@ -43,8 +43,8 @@ _BUDGET = timedelta(seconds=5)
 _MAX_SEEN = 10_000  # jobs and pools
 
 type Failing = Job | FailingPool
-type _Seen = tuple[datetime, int] | frozenset[str]
-"""When a job was created, and how many of its tasks had failed; the failed start tasks of a pool."""
+type _Seen = tuple[datetime, int, int] | frozenset[str]
+"""When a job was created, how many of its tasks had failed, and how often any had; the failed start tasks of a pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +160,7 @@ class OutputKeeper:
 
     async def _keep_of_job(self, here: Pass, job: Job) -> list[FailedRun]:
         """Keeps runs of a job's tasks; returns those that are left, or had nothing to keep."""
-        mark = here.stored.mark
-        if not here.stored.room:
-            return []
-        wanted, newest = await self._wanted(here, job)
+        mark, (wanted, newest) = here.stored.mark, await self._wanted(here, job)
         left = await RunKeeper(self.store, self.limits).keep(here, wanted)
         since = min((run.ended for run in left), default=max(mark.since, newest + 1))
         if since != mark.since:
@@ -174,7 +171,7 @@ class OutputKeeper:
     async def _wanted(self, here: Pass, job: Job) -> tuple[list[FailedRun], int]:
         """Returns the runs to keep, the most telling first, and the newest end of a failed run."""
         account_id, stored, since = here.source.account.id, here.stored, here.stored.mark.begins(here.now)
-        known = {(run.task, run.ended) for run in stored.runs}
+        known, kept = {(run.task, run.ended) for run in stored.runs}, stored.kept_tasks
 
         def is_open(task: str, ended: int, node: Node) -> bool:
             return (task, ended) not in known and bool(self.limits.kept_for(account_id, node[0]))
@@ -183,7 +180,7 @@ class OutputKeeper:
         slices = self.walk.slices(account_id, job.facts.id, wanted=may_have_failed_since(since))
         async with aclosing(slices):
             async for part in slices:
-                runs, last = failed_since(part.leaf, part.places, since, is_open)
+                runs, last = failed_since(part.leaf, part.places, since, is_open, kept)
                 wanted = stored.chosen([*wanted, *runs])
                 newest = max(newest, last)
         return wanted, newest
@@ -192,13 +189,14 @@ class OutputKeeper:
 def _seen_of(one: Failing) -> _Seen:
     if isinstance(one, FailingPool):
         return frozenset(run.task for run in one.runs)
-    return one.facts.creation_time, one.snapshot.counts.failed if one.snapshot else 0
+    failed = one.snapshot.counts.failed if one.snapshot else 0
+    return one.facts.creation_time, failed, one.counters.total.failed if one.counters else 0
 
 
 def _has_more(now: _Seen, seen: _Seen) -> bool:
     if isinstance(now, frozenset):
         return not isinstance(seen, frozenset) or not now <= seen
-    return isinstance(seen, frozenset) or seen[0] != now[0] or seen[1] < now[1]
+    return isinstance(seen, frozenset) or seen[0] != now[0] or seen[1] < now[1] or seen[2] < now[2]
 
 
 def _joined(one: Failing, before: Failing | None) -> Failing:

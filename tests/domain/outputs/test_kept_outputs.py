@@ -79,6 +79,19 @@ def test_nodes_that_were_gone_leave_room_for_others() -> None:
     assert JobOutputs(kept=gone).chosen([later]) == []
 
 
+def test_a_later_run_of_a_kept_task_is_chosen_however_many_are_kept() -> None:
+    kept = JobOutputs(kept=tuple(FailedRun(at, f"t{at}", "a", ("pool", "n1")) for at in range(MAX_OF_JOB)))
+    again, other = FailedRun(900, "t7", "a", ("pool", "n1")), FailedRun(800, "u", "b", ("pool", "n2"))
+    assert kept.chosen([again, other]) == [again]
+    assert replace(kept, kept=kept.kept[:9]).chosen([again, other]) == [other, again]
+
+
+def test_a_leaf_gives_later_runs_of_kept_tasks_beside_the_first_ones() -> None:
+    leaf = Leaf([failed(f"t{at}", 1000 + at) for at in range(9)])
+    runs, _ = failed_since(leaf, range(9), 1000, lambda *_: True, {"t0", "t8"})
+    assert [run.task_id for run in runs] == ["t0", "t1", "t2", "t3", "t4", "t5", "t8"]
+
+
 def test_a_leaf_gives_its_failed_runs_since_a_time() -> None:
     tasks = [failed(f"t{at}", 1000 + at) for at in range(9)]
     tasks += [Task("u", COMPLETED, SUCCESS, 9000, node=("pool", "n1")), failed("v", 9001, node=""), failed("w", 9002)]

@@ -236,6 +236,40 @@ async def test_a_failure_of_batch_is_tried_again_and_never_fails_the_tick(world:
     assert (await _output(world, "again", "broken"))["stderr"]["text"] == "last words\n"
 
 
+async def test_a_task_that_runs_again_and_fails_again_has_its_new_output_kept(world: World) -> None:
+    """It fails before a poll has seen it run, so the number of failed tasks is the same at each poll."""
+    await _stage(world, "rerun", {"broken": COMMAND})
+    first = await _output(world, "rerun", "broken")
+    await world.batch.reactivate_task("rerun", "broken")
+    world.advance(300)
+    await world.app.fire("tick")
+    latest = await _output(world, "rerun", "broken")
+    assert latest["endTime"] > first["endTime"]
+    assert latest["stderr"]["text"] == "last words\n"
+
+
+async def test_a_task_that_fails_again_after_a_poll_saw_it_run_has_its_new_output_kept(world: World) -> None:
+    await _stage(world, "seen", {"broken": "sh -c 'sleep 120; echo last words >&2; exit 3'"})
+    first = await _output(world, "seen", "broken")
+    await world.batch.reactivate_task("seen", "broken")
+    world.advance(70)
+    await world.app.fire("tick")
+    assert (await world.get("accounts/demo/jobs/seen")).body["taskCounts"]["failed"] == 0
+    world.advance(300)
+    await world.app.fire("tick")
+    assert (await _output(world, "seen", "broken"))["endTime"] > first["endTime"]
+
+
+async def test_the_output_of_a_rerun_is_kept_though_enough_of_its_failure_are(world: World) -> None:
+    await _stage(world, "enough", {f"t{at}": COMMAND for at in range(EACH + 2)})
+    first = await _output(world, "enough", "t0")
+    assert first["stderr"]["text"]
+    await world.batch.reactivate_task("enough", "t0")
+    world.advance(300)
+    await world.app.fire("tick")
+    assert (await _output(world, "enough", "t0"))["endTime"] > first["endTime"]
+
+
 async def test_an_unchanged_account_asks_for_no_file_again(world: World) -> None:
     await _stage(world, "still", {"broken": COMMAND})
     requests = _file_requests(world)
