@@ -63,9 +63,16 @@ def attributes_of(
     tasks: Sequence[Task],
     nodes: Mapping[tuple[str, str], NodeTraits],
     figures: Mapping[str, RunFigures],
+    positions: Sequence[int],
 ) -> list[Attribute]:
-    """Returns all attributes that differ among some tasks. `nodes` are by (pool, node), `figures` by task key."""
-    found = [*_of_machines(tasks, nodes, figures), *_of_times(tasks), *_of_figures(tasks, figures), *_of_ids(tasks)]
+    """Returns all attributes that differ among some tasks.
+
+    `nodes` are by (pool, node), `figures` by task key, `positions` in the job by row.
+    """
+    found = [
+        *(*_of_machines(tasks, nodes, figures), *_of_times(tasks)),
+        *(*_of_figures(tasks, figures), *_of_ids(tasks, positions)),
+    ]
     return [one for one in found if _varies(one.values)]
 
 
@@ -74,10 +81,12 @@ def start_order(tasks: Sequence[Task]) -> list[int]:
     return sorted((at for at, task in enumerate(tasks) if task.start), key=lambda at: (tasks[at].start, at))
 
 
-def position_order(tasks: Sequence[Task]) -> list[int]:
-    """Returns the rows by creation, of one creation in the order of ids."""
-    keys = keys_of([task.id for task in tasks])
-    return sorted(range(len(tasks)), key=lambda at: (tasks[at].creation, keys[at]))
+def positions_of(tasks: Sequence[Task]) -> list[int]:
+    """Returns the position of each task among all of them, from 1: by creation, of one creation by id."""
+    keys, positions = keys_of([task.id for task in tasks]), [0] * len(tasks)
+    for number, at in enumerate(sorted(range(len(tasks)), key=lambda at: (tasks[at].creation, keys[at])), 1):
+        positions[at] = number
+    return positions
 
 
 def _of_machines(
@@ -126,10 +135,7 @@ def _of_figures(tasks: Sequence[Task], figures: Mapping[str, RunFigures]) -> Ite
     yield Attribute.numeric("runTime", "rising", "use", spans)
 
 
-def _of_ids(tasks: Sequence[Task]) -> Iterator[Attribute]:
-    positions = [0] * len(tasks)
-    for number, at in enumerate(position_order(tasks), 1):
-        positions[at] = number
+def _of_ids(tasks: Sequence[Task], positions: Sequence[int]) -> Iterator[Attribute]:
     columns = part_columns([task.id for task in tasks])
     for place, column in enumerate(columns, 1):
         if len(set(column)) * _MIN_PER_VALUE <= len(tasks):

@@ -13,7 +13,7 @@ from shared.domain.contrasts.attributes import (
     NodeTraits,
     RunFigures,
     attributes_of,
-    position_order,
+    positions_of,
     start_order,
 )
 from shared.domain.contrasts.contrast import Contrast, TaskComparison
@@ -49,11 +49,11 @@ class ClearGroup:
 class GroupSearch:
     """Searches the compared tasks, again and again with fewer of them; `tried` counts the groups of all searches."""
 
-    def __init__(self, tasks: Sequence[Task], attributes: Sequence[Attribute]) -> None:
+    def __init__(self, tasks: Sequence[Task], attributes: Sequence[Attribute], positions: Sequence[int]) -> None:
         self.failed = bytes(task.result == FAILURE for task in tasks)
         self.attributes = attributes
         self._nodes = [task.node if task.node[1] else None for task in tasks]
-        self._starts, self._positions = start_order(tasks), position_order(tasks)
+        self._starts, self._positions = start_order(tasks), sorted(range(len(tasks)), key=positions.__getitem__)
         self.tried = 0
 
     def among(self, active: bytes, attributes: Sequence[Attribute], *, falling: bool = False) -> list[ClearGroup]:
@@ -99,12 +99,15 @@ def compare_tasks(
     tasks: Sequence[Task],
     nodes: Mapping[tuple[str, str], NodeTraits] | None = None,
     figures: Mapping[str, RunFigures] | None = None,
+    positions: Sequence[int] | None = None,
 ) -> TaskComparison:
     """Returns what sets the failed ones among ended tasks apart.
 
-    Tasks that haven't ended are left out. `nodes` are by (pool id, node id), `figures` of measured runs by task key.
+    Tasks that haven't ended are left out. `nodes` are by (pool id, node id), `figures` of measured runs by task key,
+    `positions` in the job by row: those among the `tasks` without any.
     """
-    ended = [task for task in tasks if task.state == COMPLETED and task.result in (SUCCESS, FAILURE)]
+    rows = [at for at, task in enumerate(tasks) if task.state == COMPLETED and task.result in (SUCCESS, FAILURE)]
+    ended = [tasks[at] for at in rows]
     failed = sum(task.result == FAILURE for task in ended)
     succeeded = len(ended) - failed
     if not failed:
@@ -113,8 +116,10 @@ def compare_tasks(
         return TaskComparison("allFailed", failed, succeeded)
     if min(failed, succeeded) < MIN_COMPARED:
         return TaskComparison("tooFew", failed, succeeded)
-    attributes = attributes_of(ended, nodes or {}, figures or {})
-    search = GroupSearch(ended, attributes)
+    places = positions or positions_of(tasks)
+    of_ended = [places[at] for at in rows]
+    attributes = attributes_of(ended, nodes or {}, figures or {}, of_ended)
+    search = GroupSearch(ended, attributes, of_ended)
     contrasts, consequences = _causes(search), _consequences(search)
     return TaskComparison(
         result="apart" if contrasts else "nothing",

@@ -4,6 +4,7 @@ Failed and succeeded tasks are sampled apart, as a job has few failed ones. Shar
 right (a case-control design); rates of failure don't.
 """
 
+from array import array
 from collections.abc import Iterable
 from typing import NamedTuple
 from zlib import crc32
@@ -30,15 +31,39 @@ class TaskSample(NamedTuple):
     def is_all(self) -> bool:
         return self.failed == self.succeeded == _ALL
 
-    def tasks(self, leaf: Leaf, places: Iterable[int]) -> list[Task]:
+    def places(self, leaf: Leaf, places: Iterable[int]) -> list[int]:
         """Returns the compared tasks among some rows of a leaf: ended ones with a result."""
         states, results = leaf.column("state"), leaf.column("result")
         limits = {SUCCESS: self.succeeded, FAILURE: self.failed}
-        ended = (at for at in places if states[at] == COMPLETED and results[at] in limits)
+        ended = [at for at in places if states[at] == COMPLETED and results[at] in limits]
         if self.is_all:
-            return leaf.rows(ended)
+            return ended
         keys = leaf.keys
-        return leaf.rows([at for at in ended if crc32(keys[at].encode()) < limits[results[at]]])
+        return [at for at in ended if crc32(keys[at].encode()) < limits[results[at]]]
+
+
+class ComparedTasks:
+    """Collects a job's compared tasks, and the creation of all of its tasks, from leaves in the order of keys."""
+
+    def __init__(self, sample: TaskSample) -> None:
+        self.tasks: list[Task] = []
+        self._sample = sample
+        self._rows: list[int] = []
+        self._creations = array("q")
+
+    def add(self, leaf: Leaf, places: range) -> None:
+        """Takes adjacent rows of the next leaf."""
+        chosen, before = self._sample.places(leaf, places), len(self._creations) - places.start
+        self.tasks += leaf.rows(chosen)
+        self._rows += [before + at for at in chosen]
+        self._creations.extend(leaf.column("creation")[places.start : places.stop])
+
+    def positions(self) -> list[int]:
+        """Returns the position of each compared task in the job, from 1: by creation, of one creation by key."""
+        ranks = array("q", bytes(8 * len(self._creations)))
+        for rank, row in enumerate(sorted(range(len(ranks)), key=self._creations.__getitem__), 1):
+            ranks[row] = rank
+        return [ranks[row] for row in self._rows]
 
 
 def _limit(most: int, number: int) -> int:

@@ -14,7 +14,7 @@ from shared.domain.contrasts.comparison import compare_tasks
 from shared.domain.contrasts.contrast import TaskComparison
 from shared.domain.contrasts.node_outcomes import failing_nodes, node_outcomes
 from shared.domain.contrasts.rules.failing_nodes import failing_node_findings
-from shared.domain.contrasts.sampling import TaskSample
+from shared.domain.contrasts.sampling import ComparedTasks, TaskSample
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.findings.finding import Finding
@@ -56,22 +56,21 @@ class TaskComparisons:
         report = await self._queries.job(account_id, job_id)
         snapshot = report.job.snapshot
         counts = snapshot.counts if snapshot else TaskCounts()
-        tasks = await self._tasks(report, counts) if counts.failed else []
+        compared = ComparedTasks(TaskSample.of(counts))
+        if counts.failed:
+            await self._read(report, compared)
+        tasks = compared.tasks
         is_compared = bool(tasks) and counts.succeeded > 0
         traits = await self._traits(report.account.key, tasks) if is_compared else {}
         figures = await self._figures(report, tasks) if is_compared else {}
-        comparison, findings = await asyncio.to_thread(_compared, report.job.key, tasks, traits, figures)
+        comparison, findings = await asyncio.to_thread(_compared, report.job.key, compared, traits, figures)
         return ComparisonReport(report, snapshot.as_of if snapshot else None, counts, comparison, findings)
 
-    async def _tasks(self, report: JobReport, counts: TaskCounts) -> list[Task]:
-        sample, found = TaskSample.of(counts), list[Task]()
-        slices = self._walk.slices(
-            report.account.id, report.job.facts.id, wanted=lambda counts, _: counts.succeeded + counts.failed > 0
-        )
-        async with aclosing(slices):
+    async def _read(self, report: JobReport, compared: ComparedTasks) -> None:
+        """Reads all tasks, also those that haven't ended, as they have a position in the job."""
+        async with aclosing(self._walk.slices(report.account.id, report.job.facts.id)) as slices:
             async for part in slices:
-                found += sample.tasks(part.leaf, part.places)
-        return found
+                compared.add(part.leaf, part.places)
 
     async def _traits(self, account_key: str, tasks: Sequence[Task]) -> dict[tuple[str, str], NodeTraits]:
         """Returns what is stored of the nodes that ran tasks; of nodes that are gone only what their pool had set."""
@@ -127,9 +126,10 @@ def _traits(node: Node | None, pool: Pool | None, start: int) -> NodeTraits:
 
 def _compared(
     job_key: str,
-    tasks: Sequence[Task],
+    compared: ComparedTasks,
     traits: Mapping[tuple[str, str], NodeTraits],
     figures: Mapping[str, RunFigures],
 ) -> tuple[TaskComparison, list[Finding]]:
-    nodes = failing_nodes(node_outcomes(job_key, tasks))
-    return compare_tasks(tasks, traits, figures), list(failing_node_findings(nodes))
+    nodes = failing_nodes(node_outcomes(job_key, compared.tasks))
+    comparison = compare_tasks(compared.tasks, traits, figures, compared.positions())
+    return comparison, list(failing_node_findings(nodes))
