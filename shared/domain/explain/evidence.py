@@ -12,14 +12,15 @@ from typing import Unpack
 from shared.domain.dependencies.dependencies import Dependencies
 from shared.domain.events.batch_events import BatchEvent
 from shared.domain.explain.competing_jobs import CompetingJob, Rank, rank_of, slots_of
-from shared.domain.explain.pool_size import target_of
+from shared.domain.explain.pool_nodes import NO_NODES, PoolNodes, roomiest
+from shared.domain.explain.pool_size import wants_no_nodes
 from shared.domain.explain.preemptions import Requeue
 from shared.domain.findings.finding import Details, Finding, Scope, Severity
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED, JobFacts
 from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
 from shared.domain.nodes.failing_nodes import FailingNodes
-from shared.domain.nodes.nodes import START_TASK_FAILED, Node, by_state
+from shared.domain.nodes.nodes import Node, by_state
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import Problem
 from shared.domain.pools.pools import Pool
@@ -63,7 +64,7 @@ class Evidence:
     waiting: SlotRange | None = None
     pool: Pool | None = None
     pool_gone: bool | None = None
-    nodes: tuple[Node, ...] = ()
+    nodes: PoolNodes = NO_NODES
     competing_jobs: tuple[CompetingJob, ...] = ()
     per_minute: float | None = None
     dependencies: Dependencies | None = None
@@ -142,12 +143,12 @@ class Evidence:
         A resize that is being stopped leaves the existing nodes.
         """
         facts = self.facts
-        return facts is not None and _wants_no_nodes(facts) and facts.allocation_state == "resizing" and facts.nodes > 0
+        return facts is not None and wants_no_nodes(facts) and facts.allocation_state == "resizing" and facts.nodes > 0
 
     @property
     def is_to_be_empty(self) -> bool:
         """Returns whether the pool's target is no nodes, and no node continues to take tasks."""
-        if self.facts is None or not _wants_no_nodes(self.facts):
+        if self.facts is None or not wants_no_nodes(self.facts):
             return False
         return self.is_emptied or not (self.able or self.is_unseen)
 
@@ -168,12 +169,14 @@ class Evidence:
 
         They have a higher priority, or are older where the pool takes the oldest of equal priority first.
         """
-        return tuple(job for job in self.competing_jobs if job.contending and self.rank_of(job) < self.rank)
+        rank = self.rank
+        return tuple(job for job in self.competing_jobs if job.contending and self.rank_of(job) < rank)
 
     @property
     def equal(self) -> tuple[CompetingJob, ...]:
         """Returns jobs with the same chances whose waiting tasks would take free slots now."""
-        return tuple(job for job in self.competing_jobs if job.contending and self.rank_of(job) == self.rank)
+        rank = self.rank
+        return tuple(job for job in self.competing_jobs if job.contending and self.rank_of(job) == rank)
 
     @property
     def own_slots(self) -> int:
@@ -208,14 +211,13 @@ class Evidence:
     @property
     def unfit(self) -> tuple[Node, ...]:
         """Returns the pool's nodes on which the job's preparation task failed; these take none of its tasks."""
-        failed = self.preparation.failed_nodes if self.preparation else ()
-        return tuple(node for node in self.nodes if node.key in failed)
+        return self.nodes.keyed(self.preparation.failed_nodes) if self.preparation else ()
 
     @property
     def fit(self) -> tuple[Node, ...]:
         """Returns the known nodes that may get tasks of this job."""
-        unfit = {node.key for node in self.unfit}
-        return tuple(node for node in self.nodes if node.is_able and node.key not in unfit)
+        failed = self.preparation.failed_nodes if self.preparation else ()
+        return tuple(node for node in self.nodes.able if node.key not in failed) if failed else self.nodes.able
 
     @property
     def free(self) -> int:
@@ -228,9 +230,9 @@ class Evidence:
 
     @property
     def states(self) -> Counter[str]:
-        """Returns the number of nodes by `standing_of`, or by state where single nodes aren't known."""
+        """Returns the number of nodes by effective state, or by state where single nodes aren't known."""
         if self.nodes:
-            return Counter(map(standing_of, self.nodes))
+            return self.nodes.states
         return Counter(by_state(self.pool.snapshot.summary.counts if self.pool and self.pool.snapshot else ()))
 
     @property
@@ -241,7 +243,8 @@ class Evidence:
     @property
     def coming(self) -> int:
         """Returns the number of nodes that are starting."""
-        return sum(self.states[state] for state in COMING)
+        states = self.states
+        return sum(states[state] for state in COMING)
 
     @property
     def awaited(self) -> int:
@@ -269,10 +272,14 @@ class Evidence:
         if not self.free:
             return bool(self.fit) or not self.unfit
         least, most = self.waiting.least_slots if self.waiting else 1, self.pool.facts.slots_per_node
-        if least == 1 or any(least <= most - node.slots for node in self.fit):
+        if least == 1 or (self._roomiest and least <= most - self._roomiest.slots):
             return False
         is_known = self.waiting is not None and self.waiting.looked >= self.waiting_tasks and bool(self.nodes)
         return least <= most if is_known else None
+
+    @property
+    def _roomiest(self) -> Node | None:
+        return roomiest(self.fit) if self.unfit else self.nodes.roomiest
 
     @property
     def pool_severity(self) -> Severity:
@@ -288,18 +295,3 @@ class Evidence:
     def growth_severity(self) -> Severity:
         """Returns the severity of a cause that keeps a pool from growing: starting nodes suffice for some tasks."""
         return "limiting" if self.coming and self.pool_severity == "blocking" else self.pool_severity
-
-
-def _wants_no_nodes(facts: PoolFacts) -> bool:
-    return facts.state == "active" and target_of(facts) == 0
-
-
-def standing_of(node: Node) -> str:
-    """Returns a node's effective state, mostly its state.
-
-    A node that may get no tasks is `offline`, whichever it still runs. One whose start task failed and is retried isn't
-    starting but failed.
-    """
-    if node.state in {"idle", "running"} and not node.is_able:
-        return "offline"
-    return START_TASK_FAILED if node.is_retried else node.state

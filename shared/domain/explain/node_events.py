@@ -36,12 +36,13 @@ def reported(
     e: Evidence, *kinds: str, within: timedelta | None = None, wants: Callable[[BatchEvent], bool] = lambda _: True
 ) -> list[NodeReport]:
     """Returns the nodes that may take tasks with the latest event of these kinds of each, the latest event first."""
-    able = [node for node in e.nodes if node.is_able]
-    return list(_latest(e, able, kinds, lambda event: wants(event) and _is_within(e, event, within)))
+    return list(_latest(e, e.nodes.able, kinds, lambda event: wants(event) and _is_within(e, event, within)))
 
 
 def hanging_start_tasks(e: Evidence) -> list[Node]:
     """Returns the nodes that wait for a start task that hangs, by their agent's report; not those where it failed."""
+    if not e.node_events:
+        return []
     waiting = [node for node in e.nodes if node.state == _WAITING_FOR_START and not node.is_retried]
     return [node for node, _ in _latest(e, waiting, (START_TASK_HANG,), lambda _: True)]
 
@@ -67,7 +68,7 @@ def note_on(e: Evidence, code: str, reports: Sequence[NodeReport], **texts: str)
 def _latest(
     e: Evidence, nodes: Sequence[Node], kinds: Collection[str], wants: Callable[[BatchEvent], bool]
 ) -> Iterator[NodeReport]:
-    left = {node.key: node for node in nodes}
+    left = {node.key: node for node in nodes} if e.node_events else {}
     for event in sorted(e.node_events or (), key=lambda one: one.at, reverse=True):
         node = left.get(key_of(event.node or ""))
         if node and event.kind in kinds and _is_since_boot(node, event) and wants(event):

@@ -12,15 +12,14 @@ from math import inf
 from shared.domain.explain.competing_jobs import CompetingJob, Rank, minutes_until, rank_of, tasks_of
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import TURNS, explain
+from shared.domain.explain.pool_nodes import PoolNodes
 from shared.domain.findings.finding import Finding
 from shared.domain.findings.thresholds import MAX_ESTIMATED_WAIT
 from shared.domain.jobs.jobs import JobFacts
 from shared.domain.jobs.observations import SlotRange
-from shared.domain.nodes.nodes import Node
 from shared.domain.pools.pools import Pool
 
 _MAX_EQUAL = 20  # jobs of the same rank with which a cause is found; more don't change it
-_OF_TURN = (*TURNS, "slotsFree")
 _UNSURE = "How many of its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
 
 _BOUND = "Its next task starts when one of its own ends, as it runs as many as its maxParallelTasks allows."
@@ -59,7 +58,7 @@ class QueueEvidence:
 
     as_of: datetime
     pool: Pool
-    nodes: tuple[Node, ...]
+    nodes: PoolNodes
     per_minute: float | None
     jobs: tuple[WaitingJob, ...]
 
@@ -101,7 +100,7 @@ class QueuedJob:
 
 def queue_of(e: QueueEvidence, top: int) -> list[QueuedJob]:
     """Returns the first `top` jobs of the queue."""
-    ordered, causes = e.in_order, _Causes(e)
+    ordered = e.in_order
     by_rank: dict[Rank, list[WaitingJob]] = {}
     for each in ordered:
         if each.job.is_in_line:
@@ -114,13 +113,13 @@ def queue_of(e: QueueEvidence, top: int) -> list[QueuedJob]:
             ready = None if _is_ready_unsure(each) else each.job.contending
             share = None if is_unsure else round(1 / sharing, 6) if each.job.contending else 0.0
             others = [other for other in equal[: _MAX_EQUAL + 1] if other is not each]
-            cause = causes.of(each, (*ahead, *others))
+            cause = _cause(e, each, (*ahead, *others))
             found.append(_explained(e, QueuedJob(each, number, ready, share), cause, ahead, len(equal) - 1))
         ahead += equal
         if len(found) == top:
             return found
     stuck = ordered[len(ahead) :][: top - len(found)]
-    return found + [_explained(e, QueuedJob(each, ready=0), causes.of(each, ()), (), 0) for each in stuck]
+    return found + [_explained(e, QueuedJob(each, ready=0), _cause(e, each, ()), (), 0) for each in stuck]
 
 
 def _contending(jobs: Sequence[WaitingJob]) -> int:
@@ -133,41 +132,21 @@ def _is_ready_unsure(each: WaitingJob) -> bool:
     return each.is_unsure and each.job.contending > 0
 
 
-class _Causes:
-    """Finds why the next tasks of jobs wait. The nodes, perhaps thousands, are judged once."""
-
-    def __init__(self, e: QueueEvidence) -> None:
-        self._e = e
-        self._of_pool: dict[tuple[int, bool], Finding | None] = {}
-        able = [node for node in e.nodes if node.is_able]
-        self._roomiest = tuple(sorted(able, key=lambda node: node.slots)[:1])
-
-    def of(self, each: WaitingJob, competing: Sequence[WaitingJob]) -> Finding | None:
-        """Returns the first finding about a job: on itself, on its pool and nodes, or on jobs before and beside it."""
-        jobs = tuple(other.job for other in competing)
-        own = self._first(each, self._roomiest if each.waiting else (), jobs)
-        if own and (own.scope.kind == "job" or not each.job.is_in_line):
-            return own
-        kind = (each.waiting.least_slots if each.waiting else 1, each.job.running > 0)
-        if kind not in self._of_pool:
-            self._of_pool[kind] = self._first(each, self._e.nodes, ())
-        of_pool = self._of_pool[kind]
-        return own if of_pool is None or of_pool.rule in _OF_TURN else of_pool
-
-    def _first(self, each: WaitingJob, nodes: tuple[Node, ...], competing: tuple[CompetingJob, ...]) -> Finding | None:
-        evidence = Evidence(
-            self._e.as_of,
-            each.facts,
-            rules=each.job.rules,
-            counts=each.job.counts,
-            waiting_slots=each.job.waiting_slots,
-            waiting=each.waiting,
-            pool=self._e.pool,
-            nodes=nodes,
-            competing_jobs=competing,
-            dependencies=each.job.dependencies,
-        )
-        return next(iter(explain(evidence).findings), None)
+def _cause(e: QueueEvidence, each: WaitingJob, competing: Sequence[WaitingJob]) -> Finding | None:
+    """Returns the first finding of a job's explanation by the stored facts."""
+    evidence = Evidence(
+        e.as_of,
+        each.facts,
+        rules=each.job.rules,
+        counts=each.job.counts,
+        waiting_slots=each.job.waiting_slots,
+        waiting=each.waiting,
+        pool=e.pool,
+        nodes=e.nodes,
+        competing_jobs=tuple(other.job for other in competing),
+        dependencies=each.job.dependencies,
+    )
+    return next(iter(explain(evidence).findings), None)
 
 
 def _explained(

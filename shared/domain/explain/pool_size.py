@@ -15,6 +15,10 @@ def target_of(facts: PoolFacts) -> int | None:
     return sum(targets) if targets else None
 
 
+def wants_no_nodes(facts: PoolFacts) -> bool:
+    return facts.state == "active" and target_of(facts) == 0
+
+
 def current_error(pool: Pool | None) -> ResizeError | None:
     return next(iter(pool.current_errors), None) if pool else None
 

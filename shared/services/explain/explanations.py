@@ -12,12 +12,12 @@ from shared.domain.events.event_lists import EventFilter
 from shared.domain.explain.evidence import ENDING, Evidence
 from shared.domain.explain.explanation import Explanation, explain
 from shared.domain.explain.node_events import KINDS
+from shared.domain.explain.pool_nodes import NO_NODES, PoolNodes
 from shared.domain.explain.pool_size import current_error
 from shared.domain.explain.preemptions import REQUEUED, STARTED, Requeue, requeues_of, with_takers
 from shared.domain.findings.thresholds import NODE_EVENTS_SINCE, SLOT_TAKEN_WITHIN
 from shared.domain.jobs.observations import RetriedTask, SlotRange
 from shared.domain.nodes.failing_nodes import FailingNodes
-from shared.domain.nodes.nodes import Node
 from shared.domain.quotas.account_quotas import Quota
 from shared.domain.quotas.core_quotas import CODES
 from shared.domain.reports.pool_rate import pool_rate
@@ -218,7 +218,7 @@ class Explanations:
             return with_takers(found, starts.events, more_urgent)
         return None
 
-    async def _nodes(self, account_id: str, evidence: Evidence, unknown: UnknownFacts) -> tuple[Node, ...]:
+    async def _nodes(self, account_id: str, evidence: Evidence, unknown: UnknownFacts) -> PoolNodes:
         """Returns the pool's nodes if its totals don't suffice: some take no tasks, or their free slots matter.
 
         They also matter where some reported events. For full nodes, totals don't show which accept no more tasks, as
@@ -226,16 +226,16 @@ class Explanations:
         """
         pool = evidence.pool
         if pool is None or pool.snapshot is None or not evidence.waiting_tasks:
-            return ()
+            return NO_NODES
         summary = pool.snapshot.summary
         is_full = summary.total > 0 and not summary.free
         is_plain = not is_full and summary.free + summary.used == summary.slots and evidence.able == summary.total
         needs_room = evidence.waiting is not None and evidence.waiting.least_slots > 1
         if is_plain and not needs_room and evidence.preparation is None and not evidence.node_events:
-            return ()
+            return NO_NODES
         with suppress(NotFoundError), unknown.unread("How each of the pool's nodes is"):  # it may be deleted meanwhile
-            return tuple(report.node for report in await self._pools.nodes(account_id, pool.facts.id))
-        return ()
+            return PoolNodes(report.node for report in await self._pools.nodes(account_id, pool.facts.id))
+        return NO_NODES
 
 
 def _may_not_fit(waiting: SlotRange, evidence: Evidence) -> bool:

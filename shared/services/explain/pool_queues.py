@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.domain.core.amounts import amount
+from shared.domain.explain.pool_nodes import NO_NODES, PoolNodes
 from shared.domain.explain.pool_queue import QueuedJob, QueueEvidence, WaitingJob, queue_of
-from shared.domain.nodes.nodes import Node
 from shared.domain.reports.pool_rate import pool_rate
 from shared.domain.reports.reports import JobReport, PoolReport
 from shared.errors import NotFoundError
@@ -63,7 +63,7 @@ class PoolQueues:
         )
         used, unknown = [report for report in live.values() if may_change(report, pool.now)], UnknownFacts()
         as_of, per_minute = oldest_as_of(pool, *used), rate.per_minute if rate else None
-        stored = QueueEvidence(as_of or pool.now, pool.pool, (), per_minute, jobs)
+        stored = QueueEvidence(as_of or pool.now, pool.pool, NO_NODES, per_minute, jobs)
         evidence = await self._looked_at(stored, top, live, unknown)
         evidence = replace(evidence, nodes=await self._nodes(pool, evidence, unknown))
         if unread := sum(report.job.snapshot is None for report in used):
@@ -110,15 +110,15 @@ class PoolQueues:
             each = each.with_slots(await self._tasks.waiting(report), evidence.pool.facts.slots_per_node)
         return each
 
-    async def _nodes(self, pool: PoolReport, evidence: QueueEvidence, unknown: UnknownFacts) -> tuple[Node, ...]:
+    async def _nodes(self, pool: PoolReport, evidence: QueueEvidence, unknown: UnknownFacts) -> PoolNodes:
         """Returns the pool's nodes if its totals don't suffice to find causes, and tasks wait."""
         snapshot = pool.pool.snapshot
         if snapshot is None or not any(each.job.counts.active for each in evidence.jobs):
-            return ()
+            return NO_NODES
         summary = snapshot.summary
         is_roomy = summary.free > 0 and summary.free + summary.used == summary.slots
         if is_roomy and not any(each.waiting for each in evidence.jobs):
-            return ()
+            return NO_NODES
         with suppress(NotFoundError), unknown.unread("How each of the pool's nodes is"):  # it may be deleted meanwhile
-            return tuple(each.node for each in await self._pools.nodes(pool.account.id, pool.pool.facts.id))
-        return ()
+            return PoolNodes(each.node for each in await self._pools.nodes(pool.account.id, pool.pool.facts.id))
+        return NO_NODES

@@ -9,6 +9,7 @@ from shared.domain.events.batch_events import BatchEvent
 from shared.domain.explain.competing_jobs import CompetingJob
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import explain
+from shared.domain.explain.pool_nodes import PoolNodes
 from shared.domain.explain.preemptions import Requeue
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import JobFacts
@@ -64,7 +65,7 @@ def pool(*nodes: Node, **changes: Any) -> Pool:
 def evidence(
     *nodes: Node, counts: TaskCounts = WAITS, pool_changes: dict[str, Any] | None = None, **more: Any
 ) -> Evidence:
-    found = Evidence(NOW, JOB, counts=counts, pool=pool(*nodes, **(pool_changes or {})), nodes=nodes)
+    found = Evidence(NOW, JOB, counts=counts, pool=pool(*nodes, **(pool_changes or {})), nodes=PoolNodes(nodes))
     return replace(found, **more)
 
 

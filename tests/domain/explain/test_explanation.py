@@ -7,6 +7,7 @@ import pytest
 from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import explain
+from shared.domain.explain.pool_nodes import NO_NODES
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
 from shared.domain.nodes.nodes import Node
@@ -117,7 +118,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "room for a task among more than were looked at": (
         evidence(IDLE, waiting=SlotRange(9, 2, 2)), [("slotsBusy", "limiting")]
     ),
-    "nodes that could not be looked at": (replace(evidence(IDLE, waiting=SlotRange(9, 2, 2)), nodes=()), []),
+    "nodes that could not be looked at": (replace(evidence(IDLE, waiting=SlotRange(9, 2, 2)), nodes=NO_NODES), []),
     "a quota, and free slots that no task fits": (
         evidence(
             Node("half", "running", slots=1, tasks=1), waiting=SlotRange(10, 2, 2),

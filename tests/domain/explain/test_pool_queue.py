@@ -7,48 +7,13 @@ from typing import Any
 import pytest
 
 from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
-from shared.domain.explain.competing_jobs import CompetingJob
+from shared.domain.explain.pool_nodes import PoolNodes
 from shared.domain.explain.pool_queue import QueuedJob, QueueEvidence, WaitingJob, queue_of
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.observations import SlotRange
-from shared.domain.nodes.nodes import Node
 from shared.domain.pools.machine_settings import MachineSettings, SchedulingPolicy
-from shared.domain.tasks.tasks import TaskCounts
-from tests.domain.explain.made_evidence import BUSY, COMING, IDLE, JOB, MINUTE, NOW, OLDEST_FIRST, pool
-
-SECOND = timedelta(seconds=1)
-NO_RULES, DEPENDS = JobRules(), JobRules(uses_task_dependencies=True)
-
-
-def job(
-    name: str,
-    priority: int = 0,
-    age: float = 10,
-    *,
-    tasks: int = 5,
-    running: int = 0,
-    slots: int = 1,
-    state: str = "active",
-    rules: JobRules = NO_RULES,
-    **more: Any,
-) -> WaitingJob:
-    """Returns a job created `age` minutes ago."""
-    created, counts = NOW - age * MINUTE, TaskCounts(active=tasks, running=running)
-    facts = replace(JOB, id=name, creation_time=created, priority=priority, state=state, rules=rules)
-    competing = CompetingJob(name, priority, state, rules, counts, running, tasks * slots, created, **more)
-    return WaitingJob(facts, competing, SlotRange(tasks, slots, slots) if slots > 1 and tasks else None)
-
-
-def queue(
-    *jobs: WaitingJob, nodes: tuple[Node, ...] = (BUSY,), rate: float | None = 10.0, top: int = 100, **pool_changes: Any
-) -> list[QueuedJob]:
-    return queue_of(QueueEvidence(NOW, pool(*nodes, **pool_changes), nodes, rate, jobs), top)
-
-
-def shown(found: list[QueuedJob]) -> list[tuple[str, int | None, int | None, float | None, str | None]]:
-    return [
-        (one.waiting.facts.id, one.rank, one.ready, one.share, one.cause.rule if one.cause else None) for one in found
-    ]
+from tests.domain.explain.made_evidence import BUSY, COMING, IDLE, MINUTE, NOW, OLDEST_FIRST, pool
+from tests.domain.explain.made_queue import DEPENDS, SECOND, job, queue, shown
 
 
 def test_by_default_jobs_of_equal_priority_share_a_rank() -> None:
@@ -247,7 +212,7 @@ def test_tasks_that_fit_on_no_node_are_found_by_their_slots() -> None:
 
 
 def test_the_date_of_an_expected_start_counts_from_the_stored_facts() -> None:
-    (found,) = queue_of(QueueEvidence(_EARLIER, pool(BUSY), (BUSY,), 1.0, (job("a"),)), 1)
+    (found,) = queue_of(QueueEvidence(_EARLIER, pool(BUSY), PoolNodes((BUSY,)), 1.0, (job("a"),)), 1)
     assert found.expected_start == _EARLIER + MINUTE
 
 

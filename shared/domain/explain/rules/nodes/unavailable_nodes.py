@@ -12,7 +12,7 @@ from functools import partial
 from shared.domain.core.amounts import amount
 from shared.domain.core.stamps import from_milliseconds
 from shared.domain.explain.autoscale_formula import formula_sentences
-from shared.domain.explain.evidence import Evidence, Found, Rule, standing_of
+from shared.domain.explain.evidence import Evidence, Found, Rule
 from shared.domain.explain.node_events import hanging_start_tasks
 from shared.domain.explain.pool_size import larger, replaced
 from shared.domain.explain.rules.nodes import node_groups as groups
@@ -50,7 +50,7 @@ def _unavailable(e: Evidence, group: Group) -> Found:
     if facts is None or facts.state != "active" or not number:
         return None
     severity = _severity(e, group)
-    nodes = [node for node in e.nodes if standing_of(node) in group.states]
+    nodes = [node for node, state in zip(e.nodes, e.nodes.standings, strict=True) if state in group.states]
     problem = common_problem(nodes) if group is groups.UNUSABLE else None
     if problem:
         group = replace(group, title=f"{group.title}: {problem.title}", advice=f"{problem.advice} {{replaced}}")
