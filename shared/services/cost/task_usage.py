@@ -85,7 +85,7 @@ class TaskUsageReader:
         for job in jobs:
             if _may_have_run(job, hours) or self.events.has_since(job.key, since):
                 await self._add_job(found, job, self.events.of_job(job.key), hours)
-        for key in self.events.jobs.keys() - {job.key for job in jobs}:
+        for key in self.events.names.keys() - {job.key for job in jobs}:
             await self._add_rest(found, _KnownJob(key), self.events.of_job(key))
         await found.add_bounded()
         for job_key, run in found.long:

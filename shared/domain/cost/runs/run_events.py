@@ -1,9 +1,10 @@
 """What Batch's events say of runs of tasks: starts, ends and requeues, by job and task."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from struct import Struct
+from typing import Any, Literal, NamedTuple, get_args
 
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
@@ -20,6 +21,9 @@ _STEPS: Mapping[str, Step] = {
     "TaskRequeueEvent": "requeue",
 }
 _POOL_DELETED = "PoolDeleteCompleteEvent"
+_NAMES: tuple[Step, ...] = get_args(Step.__value__)
+_PACKED = Struct("<qqqIIIIBb")  # at, start, end, retries, slots, instances; of node and step the places; result
+_MOST = (1 << 32) - 1
 
 
 class RunEvent(NamedTuple):
@@ -45,18 +49,20 @@ type TaskEvents = Mapping[str, list[RunEvent]]
 
 @dataclass(slots=True)
 class RunEvents:
-    """The events of runs of an account's tasks, by job key; `names` are the ids of their jobs.
+    """The events of runs of an account's tasks, by job; `names` are the ids of their jobs, by key.
 
-    `deletions` are those of pools, by pool key.
+    They are packed, as there may be hundreds of thousands, until those of a job are asked for. `deletions` are those of
+    pools, by pool key.
     """
 
-    jobs: defaultdict[str, defaultdict[str, list[RunEvent]]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(list))
-    )
     names: dict[str, str] = field(default_factory=dict)
     deletions: defaultdict[str, list[Deletion]] = field(default_factory=lambda: defaultdict(list))
     count: int = 0
-    _nodes: dict[Node, Node] = field(default_factory=dict)
+    _packed: defaultdict[str, defaultdict[str, bytes]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(bytes))
+    )
+    _latest: dict[str, int] = field(default_factory=dict)
+    _nodes: dict[Node, int] = field(default_factory=dict)
 
     def take(self, events: Iterable[BatchEvent]) -> None:
         """Adds those of the events that are about runs of tasks, or the end of a pool."""
@@ -65,20 +71,32 @@ class RunEvents:
                 self.deletions[key_of(event.pool)].append(_deletion(event))
             step = _STEPS.get(event.kind)
             if step and event.job and event.task:
-                job = key_of(event.job)
+                job, one = key_of(event.job), _run_event(event, step)
                 self.names[job] = event.job
-                one = _run_event(event, step)
-                node = self._nodes.setdefault(one.node, one.node)  # events of a node share it, in half the memory
-                self.jobs[job][key_of(event.task)].append(one._replace(node=node))
+                self._latest[job] = max(self._latest.get(job, one.at), one.at)
+                self._packed[job][key_of(event.task)] += self._pack(one)
                 self.count += 1
 
     def has_since(self, job_key: str, moment: int) -> bool:
         """Returns whether a job has an event from a time on, in milliseconds since 1970."""
-        return any(event.at >= moment for events in self.of_job(job_key).values() for event in events)
+        latest = self._latest.get(job_key)
+        return latest is not None and latest >= moment
 
     def of_job(self, job_key: str) -> TaskEvents:
         """Returns the events of a job's tasks."""
-        return self.jobs.get(job_key) or {}
+        nodes = list(self._nodes)
+        return {task: [_unpacked(one, nodes) for one in _PACKED.iter_unpack(packed)]
+                for task, packed in self._packed.get(job_key, {}).items()}  # fmt: skip
+
+    def _pack(self, one: RunEvent) -> bytes:
+        node = self._nodes.setdefault(one.node, len(self._nodes))
+        numbers = one.retries, one.slots, one.instances
+        return _PACKED.pack(one.at, one.start, one.end, *numbers, node, _NAMES.index(one.step), one.result)
+
+
+def _unpacked(packed: tuple[int, ...], nodes: Sequence[Node]) -> RunEvent:
+    at, start, end, retries, slots, instances, node, step, result = packed
+    return RunEvent(at, _NAMES[step], start, end, result, retries, slots, nodes[node], instances)
 
 
 def _run_event(event: BatchEvent, step: Step) -> RunEvent:
@@ -114,5 +132,5 @@ def _time(found: object) -> int:
 
 
 def _number(found: Any, default: int) -> int:
-    is_number = isinstance(found, int) and not isinstance(found, bool) and found >= default
+    is_number = isinstance(found, int) and not isinstance(found, bool) and default <= found <= _MOST
     return found if is_number else default
