@@ -46,6 +46,12 @@ def figures_by_day(many: Iterable[StartUp]) -> dict[int, StartUpFigures]:
     return {day: figures_of(group) for day, group in sorted(_grouped(many, lambda one: one.day).items())}
 
 
+def days_by_size_and_image(many: Iterable[StartUp]) -> dict[SizeAndImage, dict[int, StartUpFigures]]:
+    """Returns the figures of all days of each VM size and image, in order."""
+    groups = _grouped(many, lambda one: (one.vm_size, one.image))
+    return {name: figures_by_day(groups[name]) for name in sorted(groups)}
+
+
 def figures_by[K: (str, SizeAndImage)](many: Iterable[StartUp], key: Callable[[StartUp], K]) -> dict[K, StartUpFigures]:
     """Returns the figures of each group by its key, in order; at most 20 groups, those with the most nodes."""
     groups = _grouped(many, key)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from statistics import median
+from typing import NamedTuple
 
 from shared.domain.core.amounts import amount
 from shared.domain.findings.finding import Finding, Scope
@@ -14,7 +15,7 @@ from shared.domain.findings.thresholds import (
     START_UP_GROWTH,
 )
 from shared.domain.nodes.start_ups import Phase
-from shared.domain.pools.start_up_figures import StartUpFigures
+from shared.domain.pools.start_up_figures import SizeAndImage, StartUpFigures
 from shared.domain.tasks.histograms import Histogram
 
 GROWS, EXCEEDS_TASKS = "startUpGrows", "startUpExceedsTasks"
@@ -32,11 +33,48 @@ _TASKS_ADVICE = (
 )
 
 
-def start_up_grows(pool_id: str, days: Mapping[int, StartUpFigures]) -> Finding | None:
-    """Returns the finding on a latest day whose overhead is over 1.5 times that of earlier days; `days` since 1970.
+class _Growth(NamedTuple):
+    """Medians of the overhead of some nodes on the latest day, in days since 1970, and before; what grew most."""
 
-    Its evidence are the medians of that day and of the earlier ones (the median of theirs), and the numbers of nodes.
+    day: int
+    nodes: int
+    before: timedelta
+    now: timedelta
+    phase: Phase
+
+
+def start_up_grows(pool_id: str, groups: Mapping[SizeAndImage, Mapping[int, StartUpFigures]]) -> Finding | None:
+    """Returns the finding on the VM size and image whose overhead on its latest day is over 1.5 times that before.
+
+    Of several it is the one that grew by the most time. Sizes and images aren't compared with each other: a pool whose
+    nodes are of another size, as Azure has no capacity of its first one, starts none more slowly. Days are since 1970.
+    Its evidence are the medians of that day and of the earlier ones (the median of theirs), and the number of nodes.
     """
+    found = ((group, grown) for group, days in groups.items() if (grown := _growth(days)))
+    (vm_size, image), grown = max(found, key=lambda one: one[1].now - one[1].before, default=(("", ""), None))
+    if grown is None:
+        return None
+    before, now = grown.before, grown.now
+    since = datetime.fromtimestamp(0, UTC) + timedelta(days=grown.day)
+    kind = " with ".join(filter(None, (vm_size, image and f"the image {image}")))
+    return Finding(
+        rule=GROWS,
+        scope=Scope("pool", pool_id),
+        severity="info",
+        title=f"Nodes start {now / before:.1f} times as slowly as before" if before else "Nodes start more slowly",
+        sentence=f"Half of {amount(grown.nodes, 'node')} of {since:%Y-%m-%d}{kind and f' ({kind})'} took over"
+        f" {_text(now)} until their first task, without waiting for it; on the days before it was {_text(before)}.",
+        advice=f"What grew most is the {_PARTS[grown.phase]}.",
+        evidence={
+            "startUp": now, "startUpBefore": before, "phase": grown.phase, "nodes": grown.nodes,
+            "vmSize": vm_size or None, "image": image or None,
+        },
+        since=since,
+    )  # fmt: skip
+
+
+def _growth(days: Mapping[int, StartUpFigures]) -> _Growth | None:
+    """Returns the growth on the latest day with enough nodes; None where it is small, or earlier days are too few."""
     usable = [(day, one) for day, one in sorted(days.items()) if one.of("overhead").nodes >= MIN_START_UPS]
     if len(usable) <= MIN_START_UP_DAYS:
         return None
@@ -46,18 +84,7 @@ def start_up_grows(pool_id: str, days: Mapping[int, StartUpFigures]) -> Finding 
     if now < before * START_UP_GROWTH or now - before < MIN_START_UP_GROWTH:
         return None
     phase = _longer({name: _p50(latest, name) - median(_p50(one, name) for _, one in earlier) for name in _PARTS})
-    since = datetime.fromtimestamp(0, UTC) + timedelta(days=day)
-    return Finding(
-        rule=GROWS,
-        scope=Scope("pool", pool_id),
-        severity="info",
-        title=f"Nodes start {now / before:.1f} times as slowly as before" if before else "Nodes start more slowly",
-        sentence=f"Half of {amount(latest.nodes, 'node')} of {since:%Y-%m-%d} took over {_text(now)} until their first"
-        f" task, without waiting for it; on the days before it was {_text(before)}.",
-        advice=f"What grew most is the {_PARTS[phase]}.",
-        evidence={"startUp": now, "startUpBefore": before, "phase": phase, "nodes": latest.nodes},
-        since=since,
-    )
+    return _Growth(day, latest.nodes, before, now, phase)
 
 
 def start_up_exceeds_tasks(pool_id: str, figures: StartUpFigures, runs: Histogram) -> Finding | None:

@@ -14,7 +14,14 @@ from shared.domain.findings.thresholds import START_UP_FINDING_DAYS
 from shared.domain.jobs.jobs import Job
 from shared.domain.nodes.start_ups import StartUp
 from shared.domain.pools.start_up_days import StartUpDay
-from shared.domain.pools.start_up_figures import FiguresByGroup, StartUpFigures, figures_by, figures_by_day, figures_of
+from shared.domain.pools.start_up_figures import (
+    FiguresByGroup,
+    StartUpFigures,
+    days_by_size_and_image,
+    figures_by,
+    figures_by_day,
+    figures_of,
+)
 from shared.domain.pools.start_up_findings import start_up_exceeds_tasks, start_up_grows
 from shared.domain.reports.reports import PoolReport
 from shared.domain.tasks.histograms import Histogram
@@ -85,7 +92,7 @@ class StartUpQueries:
         if not many:
             return []
         found = (
-            start_up_grows(pool_id, figures_by_day(many)),
+            start_up_grows(pool_id, days_by_size_and_image(many)),
             start_up_exceeds_tasks(pool_id, figures_of(many), await self._runs(report)),
         )
         return [one for one in found if one]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from shared.domain.findings.finding import Finding
 from shared.domain.nodes.start_ups import StartUp
 from shared.domain.pools.machine_settings import Image, Machine, MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts
@@ -17,7 +18,14 @@ from shared.domain.pools.start_up_days import (
     plain_day,
     plain_figures,
 )
-from shared.domain.pools.start_up_figures import MAX_GROUPS, figures_by, figures_by_day, figures_of, image_name
+from shared.domain.pools.start_up_figures import (
+    MAX_GROUPS,
+    days_by_size_and_image,
+    figures_by,
+    figures_by_day,
+    figures_of,
+    image_name,
+)
 from shared.domain.pools.start_up_findings import start_up_exceeds_tasks, start_up_grows
 from shared.domain.tasks.histograms import Histogram
 
@@ -85,16 +93,24 @@ def test_a_day_keeps_so_many_nodes_and_changes_of_those() -> None:
     assert after.start_ups["0"] == start_up("0", seconds=7)
 
 
-def days(*setups: int, nodes: int = 5) -> dict[int, list[StartUp]]:
-    return {20_000 + number: many(nodes, day=20_000 + number, setup=setup) for number, setup in enumerate(setups)}
+def days(*setups: int, nodes: int = 5, size: str = "d4", image: str = "image", first: int = 20_000) -> list[StartUp]:
+    """Returns start-ups of nodes of one size and image, on days from the first on, none where setup takes 0 seconds."""
+    found = [many(nodes, day=first + number, setup=setup) for number, setup in enumerate(setups) if setup]
+    return [one._replace(vm_size=size, image=image) for group in found for one in group]
+
+
+def growth(group: list[StartUp]) -> Finding | None:
+    return start_up_grows("pool", days_by_size_and_image(group))
 
 
 def test_a_day_whose_nodes_start_more_slowly_than_before_is_named_with_the_phase_that_grew() -> None:
-    found = start_up_grows("pool", {day: figures_of(group) for day, group in days(60, 62, 58, 200).items()})
+    found = growth(days(60, 62, 58, 200))
     assert found is not None
     assert found.evidence == {
         "startUp": timedelta(seconds=215), "startUpBefore": timedelta(seconds=75), "phase": "setup", "nodes": 5,
+        "vmSize": "d4", "image": "image",
     }  # fmt: skip
+    assert found.sentence.startswith("Half of 5 nodes of 2024-10-07 (d4 with the image image) took over 3.6 minutes")
     assert found.since == datetime.fromtimestamp(0, UTC) + timedelta(days=20_003)
     assert "container images" in found.advice
 
@@ -106,11 +122,23 @@ def test_a_day_whose_nodes_start_more_slowly_than_before_is_named_with_the_phase
         days(60, 62, 58, 95),  # less than 1.5 times as much
         days(10, 10, 10, 50),  # less than a minute more
         days(60, 62, 58, 200, nodes=4),  # too few nodes
-        {},
+        [],
+        days(60, 62, 58) + days(200, size="e4", first=20_003),  # another size, as the first one has no capacity
+        days(60, 62, 58, 61) + days(200, size="e4", nodes=20, first=20_003),  # mostly another size
+        days(60, 62, 58) + days(200, image="other", first=20_003),  # another image
+        days(60, 62, 58, 0) + days(0, 0, 200, 201, 199, 202, size="e4"),  # two sizes that take as long as ever
     ],
 )
-def test_little_growth_or_little_evidence_is_no_finding(group: dict[int, list[StartUp]]) -> None:
-    assert start_up_grows("pool", {day: figures_of(some) for day, some in group.items()}) is None
+def test_little_growth_or_little_evidence_is_no_finding(group: list[StartUp]) -> None:
+    assert growth(group) is None
+
+
+def test_of_several_sizes_and_images_the_one_whose_start_up_grew_by_the_most_time_is_named() -> None:
+    slow, slower = days(60, 62, 58, 200), days(160, 162, 158, 400, size="e4", image="")
+    found = growth(slow + slower + days(20, 20, 20, 20, size="f4", nodes=50))
+    assert found is not None
+    assert (found.evidence["vmSize"], found.evidence["image"], found.evidence["nodes"]) == ("e4", None, 5)
+    assert "(e4)" in found.sentence
 
 
 def test_starts_that_take_longer_than_tasks_run_are_a_finding() -> None:
