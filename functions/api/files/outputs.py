@@ -26,12 +26,16 @@ class StreamAnswer(Answer):
 
 
 class OutputAnswer(Answer):
-    """What was kept of a failed task's run, which ended at `endTime`; null where nothing was."""
+    """What was kept of a failed task's run, which ended at `endTime`; null where nothing was.
+
+    `latestRun` is false where the task has run again since.
+    """
 
     id: str
     kept_time: datetime | None
     expiry_time: datetime | None
     end_time: datetime | None
+    latest_run: bool | None
     attempt: int | None
     exit_code: int | None
     pool_id: str | None
@@ -66,6 +70,7 @@ def _answer(report: "OutputReport") -> OutputAnswer:
             kept_time=None,
             expiry_time=None,
             end_time=None,
+            latest_run=None,
             attempt=None,
             exit_code=None,
             pool_id=None,
@@ -79,6 +84,7 @@ def _answer(report: "OutputReport") -> OutputAnswer:
         kept_time=kept.kept_at.astimezone(UTC),
         expiry_time=from_milliseconds(0) + timedelta(days=kept.expires),
         end_time=stamp(run.ended),
+        latest_run=report.is_latest,
         attempt=run.attempt,
         exit_code=run.exit_code,
         pool_id=run.node[0],

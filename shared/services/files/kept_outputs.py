@@ -8,7 +8,8 @@ from shared.domain.accounts.accounts import Account
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.jobs.jobs import Job
-from shared.domain.outputs.kept_outputs import KeptOutput
+from shared.domain.outputs.failed_runs import FailedRun
+from shared.domain.outputs.kept_outputs import JobOutputs, KeptOutput
 from shared.domain.outputs.known_errors import known_error
 from shared.domain.outputs.output_groups import OutputExample, OutputGroups
 from shared.domain.outputs.output_limits import OutputLimits
@@ -23,11 +24,15 @@ from shared.stores.jobs.outputs import OutputStore
 
 @dataclass(frozen=True, slots=True)
 class OutputReport:
-    """What was kept of a task's output, or the code of why nothing was."""
+    """What was kept of a task's output, or the code of why nothing was.
+
+    `is_latest` is False where the task has run again since, True also where it is gone.
+    """
 
     task_id: str
     kept: KeptOutput | None
     reason: str = ""
+    is_latest: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +49,10 @@ class KeptOutputs:
         job = (await self.queries.job(account_id, job_id)).job
         account = found(self.accounts, account_id)
         kept = await self.store.load(account.key, job.key, key_of(task_id))
-        if kept:
-            return OutputReport(kept.run.task_id, kept)
         task = await self.tasks.task(account_id, job_id, key_of(task_id))
+        if kept and await self._has_some(account, job):
+            is_latest = task is None or FailedRun.of(task).ended == kept.run.ended
+            return OutputReport(kept.run.task_id, kept, is_latest=is_latest)
         if task is None:
             raise NotFoundError("task", task_id, f" in the job '{job.facts.id}'")
         return OutputReport(task.id, None, await self._why(account, job, task))
@@ -56,9 +62,11 @@ class KeptOutputs:
 
         Raises NotFoundError, StorageError.
         """
-        account, job_key = found(self.accounts, account_id), key_of(job_id)
-        examples = defaultdict[str, list[OutputExample]](list)
-        for run, excerpt in await self.store.load_examples(account.key, job_key):
+        job = (await self.queries.job(account_id, job_id)).job
+        account, examples = found(self.accounts, account_id), defaultdict[str, list[OutputExample]](list)
+        if not await self._has_some(account, job):
+            return {}
+        for run, excerpt in await self.store.load_examples(account.key, job.key):
             known, ended = known_error(excerpt, run.exit_code), from_milliseconds(run.ended)
             example = OutputExample(ended, job_id, run.task_id, run.node, excerpt, known.id if known else "")
             examples[run.group].append(example)
@@ -73,7 +81,13 @@ class KeptOutputs:
         await self.store.save_mark(account.key, job.key, mark, stored.etag)
         await self.store.delete_job(account.key, job.key, keep_mark=True)
 
+    async def _has_some(self, account: Account, job: Job) -> bool:
+        """Returns whether what is stored is of this job, not of an earlier one of its id."""
+        return (await self.store.load_mark(account.key, job.key)).created == job.facts.creation_time
+
     async def _why(self, account: Account, job: Job, task: Task) -> str:
         stored = await self.store.load_job(account.key, job.key)
+        if stored.mark.created != job.facts.creation_time:
+            stored = JobOutputs()
         spent = (await self.store.load_spent(account.key)).at(await self.registry.clock.now())
         return why_without_row(task, stored, self.limits.kept_for(account.id, task.node[0]), spent, self.limits)

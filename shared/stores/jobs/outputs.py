@@ -44,11 +44,18 @@ class OutputStore:
         for row in await load_rows(self._table, partition_of(account_key, job_key), _HEAD):
             with decoding(row, "kept outputs, row", kind=_KIND):
                 if row["RowKey"] == _MARK:
-                    mark = OutputMark(row.get("created"), row["since"], row["after"])
-                    found = JobOutputs(mark, row["etag"])
+                    found = JobOutputs(_mark(row), row["etag"])
                 else:
                     runs[row["kept"]].append(_run(row))
         return replace(found, kept=tuple(runs[True]), missed=tuple(runs[False]))
+
+    async def load_mark(self, account_key: str, job_key: str) -> OutputMark:
+        """Returns how far a job's failed runs are dealt with; what is stored is of the job that it names."""
+        row = await load_row(self._table, partition_of(account_key, job_key), _MARK)
+        if row is None:
+            return OutputMark()
+        with decoding(row, "kept outputs, row", kind=_KIND):
+            return _mark(row)
 
     async def save_mark(
         self, account_key: str, job_key: str, mark: OutputMark, etag: str | None, expires: int | None = None
@@ -163,6 +170,10 @@ class OutputStore:
 
 def _row_key(job_key: str, run_key: str) -> str:
     return (_NODE if job_key.startswith(SEPARATOR) else _TASK) + run_key
+
+
+def _mark(row: Row) -> OutputMark:
+    return OutputMark(row.get("created"), row["since"], row["after"])
 
 
 def _run(row: Row) -> FailedRun:

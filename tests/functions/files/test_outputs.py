@@ -216,6 +216,33 @@ async def test_an_operator_deletes_what_was_kept_of_a_job(world: World) -> None:
     assert (await world.delete("accounts/demo/jobs/none/outputs")).status == 404
 
 
+async def test_an_output_of_a_run_before_the_latest_says_so(world: World) -> None:
+    await _stage(world, "rerun", {"broken": COMMAND})
+    assert (await _output(world, "rerun", "broken"))["latestRun"] is True
+    await _remove_nodes(world, "rerun")
+    await world.batch.reactivate_task("rerun", "broken")
+    await world.poll()
+    found = await _output(world, "rerun", "broken")
+    assert (found["stderr"]["text"], found["latestRun"]) == ("last words\n", False)
+
+
+async def test_outputs_of_an_earlier_job_of_the_same_id_are_not_those_of_a_later_one(world: World) -> None:
+    await _stage(world, "nightly", {"a": COMMAND, "b": COMMAND})
+    assert (await _output(world, "nightly", "b"))["stderr"]["text"]
+    await world.batch.begin_delete_job("nightly")
+    world.advance(120)
+    await add_job(world.batch, "nightly", pool="nightly")
+    for name, command in {"a": "sh -c 'echo well'", "b": COMMAND}.items():
+        await world.batch.create_task("nightly", BatchTaskCreateOptions(id=name, command_line=command))
+    world.advance(120)
+    await world.poll()  # which keeps nothing
+    for name, reason in {"a": "NotFailed", "b": "NotYet"}.items():
+        found = await _output(world, "nightly", name)
+        assert (found["keptTime"], found["stderr"]["reason"], found["latestRun"]) == (None, reason, None)
+    (group,) = (await world.get("accounts/demo/jobs/nightly/failures")).body["groups"]
+    assert (group["count"], group["kept"], group["outputs"]) == (1, 0, [])
+
+
 async def test_outputs_past_their_time_are_deleted(world: World) -> None:
     await _stage(world, "past", {"broken": COMMAND})
     world.advance(86_400 * 29)
