@@ -36,7 +36,8 @@ class Canned:
     For one job: `parts` by name (history, failures, timeline), its cached `tasks`, its `live` tasks by id; `broken` has
     (status, sentence) by part, where "job" is the job's own answer, "task" a live task and "files" all files. `asked`
     lists the requested paths with their queries. `files` are the same for every task, `node_files` for every node,
-    `kept` are kept outputs by task, `kept_starts` those of every node's start task by the start of the run.
+    `kept` are kept outputs by task, `kept_starts` those of every node's start task by the start of the run. With a
+    `kept_file` only the end of each file is there: when it was kept, and its first byte.
 
     For pools: `pools` by account id; every pool has the same `nodes`, `node_states`, `pool_history`,
     `pool_telemetry`, `node_values` (of any metric), `queue`, `start_up` and `autoscale_runs`; broken parts are
@@ -58,6 +59,7 @@ class Canned:
     files: dict[str, bytes] = field(default_factory=dict)
     node_files: dict[str, bytes] = field(default_factory=files_of_node)
     kept: dict[str, dict[str, Any]] = field(default_factory=dict)
+    kept_file: tuple[str, int] | None = None
     kept_starts: dict[str, dict[str, Any]] = field(default_factory=dict)
     pools: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     nodes: list[dict[str, Any]] = field(default_factory=list)
@@ -129,7 +131,7 @@ def _handler(canned: Canned) -> type[BaseHTTPRequestHandler]:
             query = parse_qs(address.query)
             status, body = answer(canned, address.path, query)
             if isinstance(body, bytes):
-                send_part(self, body, query)
+                send_part(self, body, query, canned.kept_file)
             elif status == 200 and "csv" in query.get("format", ""):
                 _send_table(self, canned, body)
             else:

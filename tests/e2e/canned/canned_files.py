@@ -40,15 +40,22 @@ def folder_answer(files: dict[str, bytes], folder: str) -> dict[str, Any]:
     return {"folder": folder, "complete": True, "value": entries}
 
 
-def send_part(handler: BaseHTTPRequestHandler, content: bytes, query: dict[str, list[str]]) -> None:
-    """Answers with a part of a file."""
+def send_part(
+    handler: BaseHTTPRequestHandler, content: bytes, query: dict[str, list[str]], kept: tuple[str, int] | None = None
+) -> None:
+    """Answers with a part of a file; `kept` is when its end was kept, and the first byte of that."""
     size, tail = len(content), int(query.get("tail", ["0"])[0])
     start = max(0, size - tail) if tail else min(size, int(query.get("offset", ["0"])[0]))
     end = min(size, start + int(query.get("length", [str(size)])[0]))
+    if kept:
+        start = max(start, kept[1])
+        end = max(start, end)
     handler.send_response(200)
     handler.send_header("Content-Type", _BINARY if b"\0" in content else _TEXT)
     for name, number in (("File-Size", size), ("Offset", start), ("Next-Offset", end)):
         handler.send_header(f"Batchscope-{name}", str(number))
+    if kept:
+        handler.send_header("Batchscope-Kept-At", kept[0])
     handler.send_header("Content-Length", str(end - start))
     handler.end_headers()
     handler.wfile.write(content[start:end])

@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -97,6 +98,71 @@ def test_kept_output_is_shown_where_the_files_are_gone(page: Page, render: Canne
     expect(kept.get_by_label("Last lines of stderr.txt", exact=True)).to_have_text("No space left on device")
     expect(lines.get_by_test_id("unreadable")).to_have_text(re.compile(r"^stdout\.txt can't be read\. The node was"))
     expect(lines).to_contain_text("It was empty.")
+
+
+def kept_output(**changes: Any) -> dict[str, Any]:
+    stream = {"text": "old words\n", "size": 10, "offset": 0, "reason": None, "message": None}
+    times = {"keptTime": "2026-03-01T10:00:05Z", "endTime": "2026-03-01T10:00:00Z", "latestRun": True}
+    return {"stderr": stream, "stdout": stream} | times | changes
+
+
+@pytest.mark.parametrize(
+    ("begun", "known", "note"),
+    [
+        ("2026-03-01T09:59:00Z", {"latestRun": True}, "kept 1 Mar, 10:00"),
+        ("2026-03-01T10:02:00Z", {"latestRun": True}, "kept 1 Mar, 10:00, of an earlier run"),
+        ("2026-03-01T09:59:00Z", {"latestRun": False}, "kept 1 Mar, 10:00, of an earlier run"),
+    ],
+)
+def test_output_that_was_kept_of_an_earlier_run_says_so(
+    page: Page, render: Canned, begun: str, known: dict[str, bool], note: str
+) -> None:
+    execution = {"startTime": begun, "result": "success", "exitCode": 0, "retryCount": 0}
+    render.live = {"frame-00": live_task("frame-00", exitCodeText=None, executionInfo=execution)}
+    render.kept = {"frame-00": kept_output(**known)}
+    render.broken = {"files": (404, "The node was removed.")}
+    show(page, render, task="frame-00")
+    expect(page.locator("[data-output='stderr.txt'] h4 small")).to_have_text(note)
+
+
+def test_a_file_of_which_only_the_end_was_kept_is_no_live_one(page: Page, render: Canned, tmp_path: Path) -> None:
+    lines = b"".join(b"step %d\n" % number for number in range(20_000))
+    render.files["stderr.txt"] = b"x" * (20 << 20) + lines
+    begin = len(render.files["stderr.txt"]) - 64 * 1024
+    render.kept_file = ("2027-03-01T10:00:05Z", begin)
+    show(page, render, task="frame-00")
+    last = page.get_by_test_id("last-lines").locator("[data-output='stderr.txt']")
+    expect(last.locator("h4 small")).to_have_text("kept 1 Mar, 10:00")
+    last.get_by_role("button", name="Open stderr.txt").click()
+    opened = page.get_by_test_id("open-file")
+    expect(opened.get_by_role("status").first).to_have_text(
+        "Kept 1 Mar, 10:00; Batch has the file no more. The last 64 KiB of 20.2 MiB."
+    )
+    for name in ("Follow", "Show earlier lines"):
+        expect(opened.get_by_role("button", name=name)).to_have_count(0)
+    with page.expect_download() as download:
+        opened.get_by_role("link", name="Download what was kept of stderr.txt").click()
+    download.value.save_as(tmp_path / "stderr.txt")
+    assert (tmp_path / "stderr.txt").read_bytes() == render.files["stderr.txt"][begin:]
+
+
+def test_a_followed_file_that_is_only_kept_from_now_on_is_asked_for_no_more(page: Page, render: Canned) -> None:
+    render.files["stdout.txt"] = b"first\n"
+    page.clock.install()
+    show(page, render, task="frame-00")
+    page.clock.run_for(2_000)
+    page.locator("[data-file='stdout.txt'] button").click()
+    opened = page.get_by_test_id("open-file")
+    opened.get_by_role("button", name="Follow").click()
+    expect(opened.locator(".log")).to_have_text("first")
+    render.kept_file = ("2026-03-01T10:00:05Z", 0)
+    with page.expect_response(re.compile(r"stdout\.txt\?offset=6&")):
+        page.clock.run_for(6_000)
+    expect(opened.get_by_role("status").first).to_contain_text("Batch has the file no more.")
+    expect(opened).not_to_contain_text("new lines appear")
+    number = len(asked_files(render))
+    page.clock.run_for(30_000)
+    assert len(asked_files(render)) == number
 
 
 def test_why_nothing_was_kept_is_said_beside_the_error(page: Page, render: Canned) -> None:

@@ -1,10 +1,11 @@
-// Saves a whole file: by a link if one answer holds it, otherwise in several parts.
+// Saves a whole file, or the end that was kept of it: by a link if one answer holds it, otherwise in several parts.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { errorMessage } from "../api/poller.ts";
 import { formatShare } from "../format/numbers.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { fetchPart } from "./fetchPart.ts";
+import type { FilePart } from "./shownFile.ts";
 
 /** The most that one answer holds. */
 const MAX_ANSWER = 8 * 1024 * 1024;
@@ -14,13 +15,21 @@ interface DownloadButtonProps {
   /** The API's path of the file. */
   path: string;
   name: string;
-  size: number;
+  /** The part that is shown; all of it where the file is only kept. */
+  part: FilePart;
 }
 
-export function DownloadButton({ path, name, size }: DownloadButtonProps) {
+export function DownloadButton({ path, name, part: { start, size, keptAt } }: DownloadButtonProps) {
   const [status, setStatus] = useState("");
   const running = useRef<AbortController>(null);
   useEffect(() => () => running.current?.abort(), []);
+  if (keptAt) {
+    return (
+      <a class="csv" href={`${path}?offset=${start}`} download={name}>
+        Download what was kept<span class="unseen"> of {name}</span>
+      </a>
+    );
+  }
   if (size <= MAX_ANSWER) {
     return (
       <a class="csv" href={path} download={name}>

@@ -1,6 +1,8 @@
-// An open file: its last lines first, earlier ones on demand, new ones while it is followed, and a download.
+// An open file: its last lines first, earlier ones on demand, new ones while it is followed, and a download. Of a file
+// that is only kept all is shown at once.
 
 import { useState } from "preact/hooks";
+import { formatTime } from "../format/dates.ts";
 import { valueText } from "../telemetry/series/units.ts";
 import { Loading } from "../ui/page/PolledContents.tsx";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
@@ -28,12 +30,12 @@ export function FileView({ path, file, close }: FileViewProps) {
         <h5>
           <ExternalText text={file} />
         </h5>
-        {part?.encoding && (
+        {part?.encoding && !part.keptAt && (
           <button type="button" class="csv" aria-pressed={following} onClick={() => setFollowing(!following)}>
             Follow
           </button>
         )}
-        {part && <DownloadButton path={path} name={name} size={part.size} />}
+        {part && <DownloadButton path={path} name={name} part={part} />}
         <button type="button" class="csv" onClick={close}>
           Close<span class="unseen"> {name}</span>
         </button>
@@ -45,14 +47,14 @@ export function FileView({ path, file, close }: FileViewProps) {
         <>
           <p class="soft" role="status">
             {rangeText(part)}{" "}
-            {part.start > 0 && (
+            {part.start > 0 && !part.keptAt && (
               <button type="button" class="csv" onClick={earlier}>
                 Show earlier lines
               </button>
             )}
           </p>
           {part.size > 0 && <LogText label={name} lines={linesOf(part)} start={part.start} />}
-          {following && error === null && <p class="soft">Followed: new lines appear within some seconds.</p>}
+          {following && !part.keptAt && error === null && <p class="soft">Followed: new lines appear within some seconds.</p>}
         </>
       ) : (
         <p class="soft">The file is no text, so it can only be downloaded. It has {valueText(part.size, "bytes")}.</p>
@@ -61,7 +63,12 @@ export function FileView({ path, file, close }: FileViewProps) {
   );
 }
 
-function rangeText({ start, next, size }: FilePart): string {
+function rangeText(part: FilePart): string {
+  if (!part.keptAt) return rangeOf(part);
+  return `Kept ${formatTime(Date.parse(part.keptAt))}; Batch has the file no more. ${rangeOf(part)}`;
+}
+
+function rangeOf({ start, next, size }: FilePart): string {
   if (!size) return "The file is empty.";
   if (start === 0 && next === size) return `The whole file, ${valueText(size, "bytes")}.`;
   if (next === size) return `The last ${valueText(size - start, "bytes")} of ${valueText(size, "bytes")}.`;

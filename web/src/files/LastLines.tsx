@@ -6,7 +6,7 @@ import { type Read, useRead } from "../api/useRead.ts";
 import { formatTime } from "../format/dates.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { fetchPart } from "./fetchPart.ts";
-import { type KeptOutput, keptPart, STREAMS, type StreamFile } from "./keptOutput.ts";
+import { beginsAfter, isOfEarlierRun, type KeptOutput, keptPart, STREAMS, type StreamFile } from "./keptOutput.ts";
 import { LogText } from "./LogText.tsx";
 import { pathIn, pathOfFile } from "./model.ts";
 import { type FilePart, lastLines } from "./shownFile.ts";
@@ -22,11 +22,13 @@ interface LastLinesProps {
   folder?: string;
   /** The API's path of what was kept of the output, "" if it can't be asked for. */
   output?: string;
+  /** When the latest run of the task began, null if that isn't known. */
+  start?: string | null;
   /** Opens a file as a whole, by its path. */
   open: (file: string) => void;
 }
 
-export function LastLines({ files, folder = "", output = "", open }: LastLinesProps) {
+export function LastLines({ files, folder = "", output = "", start = null, open }: LastLinesProps) {
   const pathOf = (name: StreamFile) => `${pathOfFile(files, pathIn(folder, name))}?tail=${TAIL}`;
   const openIn = (name: StreamFile) => open(pathIn(folder, name));
   const stderr = useRead<FilePart>(pathOf("stderr.txt"), fetchPart);
@@ -47,8 +49,8 @@ export function LastLines({ files, folder = "", output = "", open }: LastLinesPr
         </>
       ) : (
         <>
-          <Output name="stderr.txt" read={stderr} kept={kept} retry={stderr.retry} open={openIn} />
-          <Output name="stdout.txt" read={stdout} kept={kept} retry={stdout.retry} open={openIn} />
+          <Output name="stderr.txt" read={stderr} kept={kept} start={start} retry={stderr.retry} open={openIn} />
+          <Output name="stdout.txt" read={stdout} kept={kept} start={start} retry={stdout.retry} open={openIn} />
         </>
       )}
     </section>
@@ -63,16 +65,19 @@ interface OutputProps {
   name: StreamFile;
   read: Read<FilePart>;
   kept: KeptOutput | null;
+  /** When the latest run began, null if that isn't known. */
+  start: string | null;
   retry: () => void;
   open: (name: StreamFile) => void;
 }
 
-function Output({ name, read: { value, error }, kept, retry, open }: OutputProps) {
-  if (error !== null) return <Kept name={name} error={error} kept={kept} retry={retry} />;
+function Output({ name, read: { value, error }, kept, start, retry, open }: OutputProps) {
+  if (error !== null) return <Kept name={name} error={error} kept={kept} start={start} retry={retry} />;
   return (
-    <div data-output={name}>
+    <div data-output={name} data-kept={value?.keptAt ? "" : undefined}>
       <h4>
         {value?.encoding && lastLines(value, LINES).length ? `Last lines of ${name}` : name}{" "}
+        {value && <KeptNote at={value.keptAt} isEarlier={beginsAfter(start, value.keptAt)} />}{" "}
         {value && value.size > 0 && (
           <button type="button" class="csv" onClick={() => open(name)}>
             Open<span class="unseen"> {name}</span>
@@ -85,24 +90,37 @@ function Output({ name, read: { value, error }, kept, retry, open }: OutputProps
 }
 
 /** The output as it was kept, where its file can't be read. */
-function Kept({ name, error, kept, retry }: Pick<OutputProps, "name" | "kept" | "retry"> & { error: string }) {
-  const stream = kept?.[STREAMS[name]];
-  const part = stream && keptPart(stream);
-  if (!part)
+function Kept({ name, error, kept, start, retry }: Omit<OutputProps, "read" | "open"> & { error: string }) {
+  const part = keptPart(kept, name);
+  if (!kept || !part)
     return (
       <>
         <Unreadable name={name} error={error} retry={retry} />
-        <WhyNotKept message={stream?.message} />
+        <WhyNotKept message={kept?.[STREAMS[name]].message} />
       </>
     );
   return (
     <div data-output={name} data-kept>
       <h4>
-        Last lines of {name}
-        {kept?.keptTime && <small class="soft"> kept {formatTime(Date.parse(kept.keptTime))}</small>}
+        Last lines of {name} <KeptNote at={part.keptAt} isEarlier={isOfEarlierRun(kept, start)} />
       </h4>
       <Lines name={name} part={part} />
     </div>
+  );
+}
+
+/** When an output was kept, and whether it says something of the latest run. */
+function KeptNote({ at, isEarlier }: { at: string | null; isEarlier: boolean }) {
+  if (!at) return null;
+  return (
+    <small class="soft">
+      kept {formatTime(Date.parse(at))}
+      {isEarlier && (
+        <>
+          , of <strong>an earlier run</strong>
+        </>
+      )}
+    </small>
   );
 }
 

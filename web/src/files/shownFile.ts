@@ -13,6 +13,8 @@ export interface FilePart {
   /** Null for a file that is no text. */
   encoding: string | null;
   bytes: Bytes;
+  /** When it was kept, null where it is as the node has it. Of a kept file there is only the end. */
+  keptAt: string | null;
 }
 
 /** The most bytes that stay on the page; a followed file loses its beginning. */
@@ -28,6 +30,7 @@ export function partOf(headers: Pick<Headers, "get">, bytes: Bytes): FilePart {
     size: offset("File-Size", start + bytes.length),
     encoding: type.startsWith("text/plain") ? (/charset=([\w-]+)/i.exec(type)?.[1] ?? "utf-8") : null,
     bytes,
+    keptAt: headers.get("Batchscope-Kept-At"),
   };
 }
 

@@ -16,7 +16,7 @@ interface OpenFile {
   error: string | null;
 }
 
-/** `path` is the API's path of the file. */
+/** `path` is the API's path of the file. A file that is only kept isn't followed. */
 export function useFile(path: string, following: boolean) {
   const [file, setFile] = useState<OpenFile>({ part: null, error: null });
   const [attempt, setAttempt] = useState(0);
@@ -40,7 +40,7 @@ export function useFile(path: string, following: boolean) {
     const step = async () => {
       const isPaused = document.hidden && latest.current !== null;
       const isWell = isPaused || (await read(latestPart(path, latest.current, stopped.signal), stopped.signal));
-      if (isWell && following && !stopped.signal.aborted) timer = window.setTimeout(step, FOLLOW_MS);
+      if (isWell && following && !latest.current?.keptAt && !stopped.signal.aborted) timer = window.setTimeout(step, FOLLOW_MS);
     };
     void step();
     return () => {

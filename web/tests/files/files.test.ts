@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isOfEarlierRun, keptPart } from "../../src/files/keptOutput.ts";
 import { foldersAround, nameOf, pathIn, pathOfFile, pathOfFolder } from "../../src/files/model.ts";
 import { appended, type FilePart, lastLines, linesOf, MAX_SHOWN, partOf, prepended } from "../../src/files/shownFile.ts";
 
@@ -8,7 +9,7 @@ const ESCAPE = String.fromCharCode(27);
 function part(text: string, { start = 0, size = 0 } = {}): FilePart {
   const bytes = new TextEncoder().encode(text);
   const next = start + bytes.length;
-  return { start, next, size: size || next, encoding: "utf-8", bytes };
+  return { start, next, size: size || next, encoding: "utf-8", bytes, keptAt: null };
 }
 
 function textOf({ bytes }: FilePart): string {
@@ -36,9 +37,25 @@ test("the headers of an answer say where its part is in the file", () => {
     "Content-Type": "text/plain; charset=utf-16le",
   });
   const { bytes, ...others } = partOf(headers, new Uint8Array([65, 0]));
-  assert.deepEqual(others, { start: 7, next: 9, size: 12, encoding: "utf-16le" });
+  assert.deepEqual(others, { start: 7, next: 9, size: 12, encoding: "utf-16le", keptAt: null });
   assert.equal(bytes.length, 2);
   assert.equal(partOf(new Headers({ "Content-Type": "application/octet-stream" }), bytes).encoding, null);
+});
+
+test("a header says when a part was kept", () => {
+  const headers = new Headers({ "Batchscope-Kept-At": "2026-03-01T10:00:00Z" });
+  assert.equal(partOf(headers, new Uint8Array()).keptAt, "2026-03-01T10:00:00Z");
+});
+
+test("a kept output is of an earlier run if the server says so or a later one has begun", () => {
+  const stream = { text: "x\n", size: 9, offset: 7, message: null };
+  const kept = { keptTime: "2026-03-01T10:00:01Z", endTime: "2026-03-01T10:00:00Z", stderr: stream, stdout: stream };
+  assert.equal(isOfEarlierRun(kept, null), false);
+  assert.equal(isOfEarlierRun(kept, "2026-03-01T09:59:59.9999999Z"), false);
+  assert.equal(isOfEarlierRun(kept, "2026-03-01T10:00:00.1234567Z"), true);
+  assert.equal(isOfEarlierRun({ ...kept, latestRun: false }, null), true);
+  const part = keptPart(kept, "stderr.txt");
+  assert.deepEqual([part?.start, part?.next, part?.size, part?.keptAt], [7, 9, 9, kept.keptTime]);
 });
 
 test("a later part follows the shown one, and an earlier one comes before it", () => {
@@ -80,12 +97,12 @@ test("the last lines end with one that isn't empty", () => {
 
 test("UTF-16 is decoded, also without a mark at its beginning", () => {
   const bytes = new Uint8Array([72, 0, 105, 0, 10, 0]);
-  assert.deepEqual(linesOf({ start: 0, next: 6, size: 6, encoding: "utf-16le", bytes }), ["Hi"]);
+  assert.deepEqual(linesOf({ start: 0, next: 6, size: 6, encoding: "utf-16le", bytes, keptAt: null }), ["Hi"]);
 });
 
 test("a sign that is cut by the end of the part isn't shown", () => {
   const wide = new Uint8Array([72, 0, 105, 0, 10]);
-  assert.deepEqual(linesOf({ start: 0, next: 5, size: 6, encoding: "utf-16le", bytes: wide }), ["Hi"]);
+  assert.deepEqual(linesOf({ start: 0, next: 5, size: 6, encoding: "utf-16le", bytes: wide, keptAt: null }), ["Hi"]);
   const { bytes } = part("Größe");
-  assert.deepEqual(linesOf({ start: 0, next: 3, size: 7, encoding: "utf-8", bytes: bytes.slice(0, 3) }), ["Gr"]);
+  assert.deepEqual(linesOf({ start: 0, next: 3, size: 7, encoding: "utf-8", bytes: bytes.slice(0, 3), keptAt: null }), ["Gr"]);
 });

@@ -54,7 +54,12 @@ export function TaskPanel({ view, task, close }: PanelProps) {
         <Loading text="Loading from Batch…" />
       )}
       {mayHaveOutput && (
-        <LastLines files={files} output={output} open={(file) => setPlace({ folder: "", file })} />
+        <LastLines
+          files={files}
+          output={output}
+          start={found?.executionInfo?.startTime ?? null}
+          open={(file) => setPlace({ folder: "", file })}
+        />
       )}
       <TaskTelemetry view={view} task={task} />
       <FileSection files={files} place={place} setPlace={setPlace} />
