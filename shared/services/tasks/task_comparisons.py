@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from shared.domain.contrasts.attributes import NodeTraits, RunFigures
 from shared.domain.contrasts.comparison import compare_tasks
 from shared.domain.contrasts.contrast import TaskComparison
-from shared.domain.contrasts.node_outcomes import failing_nodes, node_outcomes
+from shared.domain.contrasts.node_outcomes import NodeOutcomes, OutcomeCounts, failing_nodes
 from shared.domain.contrasts.rules.failing_nodes import failing_node_findings
 from shared.domain.contrasts.sampling import ComparedTasks, TaskSample
 from shared.domain.core.keys import key_of
@@ -56,21 +56,23 @@ class TaskComparisons:
         report = await self._queries.job(account_id, job_id)
         snapshot = report.job.snapshot
         counts = snapshot.counts if snapshot else TaskCounts()
-        compared = ComparedTasks(TaskSample.of(counts))
+        compared, outcomes = ComparedTasks(TaskSample.of(counts)), OutcomeCounts()
         if counts.failed:
-            await self._read(report, compared)
+            await self._read(report, compared, outcomes)
         tasks = compared.tasks
         is_compared = bool(tasks) and counts.succeeded > 0
         traits = await self._traits(report.account.key, tasks) if is_compared else {}
         figures = await self._figures(report, tasks) if is_compared else {}
-        comparison, findings = await asyncio.to_thread(_compared, report.job.key, compared, traits, figures)
+        found = outcomes.of_job(report.job.key)
+        comparison, findings = await asyncio.to_thread(_compared, compared, found, traits, figures)
         return ComparisonReport(report, snapshot.as_of if snapshot else None, counts, comparison, findings)
 
-    async def _read(self, report: JobReport, compared: ComparedTasks) -> None:
-        """Reads all tasks, also those that haven't ended, as they have a position in the job."""
+    async def _read(self, report: JobReport, compared: ComparedTasks, outcomes: OutcomeCounts) -> None:
+        """Reads all tasks: also those that haven't ended have a position, and a sample says no rates of nodes."""
         async with aclosing(self._walk.slices(report.account.id, report.job.facts.id)) as slices:
             async for part in slices:
                 compared.add(part.leaf, part.places)
+                outcomes.add_leaf(part.leaf, part.places)
 
     async def _traits(self, account_key: str, tasks: Sequence[Task]) -> dict[tuple[str, str], NodeTraits]:
         """Returns what is stored of the nodes that ran tasks; of nodes that are gone only what their pool had set."""
@@ -125,11 +127,11 @@ def _traits(node: Node | None, pool: Pool | None, start: int) -> NodeTraits:
 
 
 def _compared(
-    job_key: str,
     compared: ComparedTasks,
+    outcomes: NodeOutcomes,
     traits: Mapping[tuple[str, str], NodeTraits],
     figures: Mapping[str, RunFigures],
 ) -> tuple[TaskComparison, list[Finding]]:
-    nodes = failing_nodes(node_outcomes(job_key, compared.tasks))
+    nodes = failing_nodes(outcomes)
     comparison = compare_tasks(compared.tasks, traits, figures, compared.positions())
     return comparison, list(failing_node_findings(nodes))

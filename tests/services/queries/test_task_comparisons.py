@@ -32,3 +32,13 @@ def test_a_position_is_that_in_the_whole_job_although_a_sample_is_compared(
     (found,) = comparison.contrasts
     bounds = {one.attribute: (one.low, one.high) for one in (found, *found.alike)}
     assert bounds["position"] == (106, None)
+
+
+def test_a_failing_node_is_found_by_all_of_its_tasks_although_a_sample_is_compared(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    staged(world, 8)
+    monkeypatch.setattr(sampling, "MAX_SUCCEEDED", 35)
+    (found,) = compared(world).findings
+    assert (found.evidence["failedTasks"], found.evidence["endedTasks"]) == (8, 23)
+    assert found.evidence["otherNodes"] == 6
