@@ -1,12 +1,13 @@
 """Why an output isn't kept: codes, which are stored or follow from what is, and their sentences."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from shared.domain.core.stamps import from_milliseconds
+from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.files.files import WHY_NO_FILES
 from shared.domain.outputs.failed_runs import EACH, MAX_OF_JOB, MAX_TRIED, FailedRun
 from shared.domain.outputs.failed_starts import MAX_OF_POOL, are_enough_kept
-from shared.domain.outputs.kept_outputs import JobOutputs
+from shared.domain.outputs.kept_outputs import OLDEST, JobOutputs
 from shared.domain.outputs.output_limits import OutputLimits, SpentOutputs
 from shared.domain.tasks.tasks import FAILURE, Task
 
@@ -19,13 +20,52 @@ _WHY = {
     "JobBound": f"Outputs of {MAX_OF_JOB} tasks of this job are kept, or of {MAX_TRIED} were read; no job has more.",
     "PoolBound": f"Outputs of {MAX_OF_POOL} start tasks of this pool, or {EACH} of this node, that failed on that day "
     "are kept.",
+    "MonitoringOff": "Monitoring of the account is off, and so is the keeping of outputs.",
+    "PollFailed": "It hasn't been read so far, as the account's last poll failed or Batch asked to be left alone.",
     "BudgetSpent": "What may be read of nodes today (OUTPUT_MB_PER_DAY) is spent.",
-    "NotYet": "It hasn't been read so far: tasks take turns, at most OUTPUT_TASKS_PER_MINUTE of them.",
-    "Gone": "It was deleted or is past its time, or the task had failed more than a day before it was first seen.",
+    "NotYet": "It hasn't been read so far: tasks take turns, at most OUTPUT_TASKS_PER_MINUTE of them, for a day after "
+    "the failure. The log says if Batch refuses it.",
+    "Gone": "It was deleted or is past its time, or it wasn't read within a day of the failure.",
     NO_TEXT: "It is no text, so its secrets can't be masked.",
 }
 _GONE = {"FileNotFound": "the task has no such file", "NodeNotReady": "the node didn't answer"}
 _LONG = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepingConditions:
+    """On what it depends now whether an output is kept.
+
+    `kept_for` is for how long outputs of its pool are, `has_polls` False where the account's last poll failed or the
+    service requests back-off.
+    """
+
+    now: datetime
+    kept_for: timedelta
+    spent: SpentOutputs
+    limits: OutputLimits
+    is_watched: bool = True
+    has_polls: bool = True
+
+    @property
+    def oldest(self) -> int:
+        """The earliest end of a run that is still kept, in milliseconds since 1970."""
+        return to_milliseconds(self.now - OLDEST)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the day's budget is spent; one that is spent for the minute only isn't."""
+        return not self.spent.room(self.limits) and self.spent.tasks < self.limits.tasks_a_minute
+
+    @property
+    def reasons(self) -> dict[str, bool]:
+        """The codes that hold for all runs of an account, and whether they apply."""
+        return {
+            "MonitoringOff": not self.is_watched,
+            "PollFailed": not self.has_polls,
+            "BudgetSpent": self.is_spent,
+            "NotYet": True,
+        }
 
 
 def why_unkept(code: str, run: FailedRun, asked_at: datetime) -> str:
@@ -37,39 +77,28 @@ def why_unkept(code: str, run: FailedRun, asked_at: datetime) -> str:
     return f"There was nothing to keep {late} after the failure: {_GONE.get(code) or WHY_NO_FILES[code]} ({code})."
 
 
-def why_without_row(task: Task, kept: JobOutputs, kept_for: timedelta, left: SpentOutputs, limits: OutputLimits) -> str:
-    """Returns the code of why nothing is stored of a task; `kept_for` is for how long outputs of its pool are kept."""
+def why_without_row(task: Task, kept: JobOutputs, conditions: KeepingConditions) -> str:
+    """Returns the code of why nothing is stored of a task."""
     run = FailedRun.of(task)
     reasons = {
         "NotFailed": task.result != FAILURE,
         "NeverRan": not task.node[1],
-        "NotKeptHere": not kept_for,
+        "NotKeptHere": not conditions.kept_for,
         "EnoughKept": min(kept.by_group[run.group], kept.by_node[run.node]) >= EACH,
         "JobBound": not kept.room,
-        "Gone": run.ended < kept.mark.since,
-        "BudgetSpent": _is_spent(left, limits),
-        "NotYet": True,
-    }
+        "Gone": run.ended < max(kept.mark.since, conditions.oldest),
+    } | conditions.reasons
     return next(code for code, applies in reasons.items() if applies)
 
 
-def why_start_without_row(
-    run: FailedRun, kept: JobOutputs, kept_for: timedelta, left: SpentOutputs, limits: OutputLimits
-) -> str:
+def why_start_without_row(run: FailedRun, kept: JobOutputs, conditions: KeepingConditions) -> str:
     """Returns the code of why nothing is stored of a failed start task; `kept` are the outputs of its pool."""
     reasons = {
-        "NotKeptHere": not kept_for,
-        "Gone": run.ended < kept.mark.after,
+        "NotKeptHere": not conditions.kept_for,
+        "Gone": run.ended < max(kept.mark.after, conditions.oldest),
         "PoolBound": are_enough_kept(run, kept),
-        "BudgetSpent": _is_spent(left, limits),
-        "NotYet": True,
-    }
+    } | conditions.reasons
     return next(code for code, applies in reasons.items() if applies)
-
-
-def _is_spent(left: SpentOutputs, limits: OutputLimits) -> bool:
-    """Returns whether the day's budget is spent; one that is spent for the minute only isn't."""
-    return not left.room(limits) and left.tasks < limits.tasks_a_minute
 
 
 def sentence_of(code: str) -> str:

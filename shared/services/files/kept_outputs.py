@@ -17,6 +17,7 @@ from shared.domain.outputs.unkept_outputs import why_without_row
 from shared.domain.tasks.tasks import Task
 from shared.errors import NotFoundError
 from shared.services.accounts.registry import Registry, found
+from shared.services.files.keeping_conditions import keeping_conditions
 from shared.services.queries.queries import Queries
 from shared.services.tasks.task_queries import TaskQueries
 from shared.stores.jobs.outputs import OutputStore
@@ -89,5 +90,5 @@ class KeptOutputs:
         stored = await self.store.load_job(account.key, job.key)
         if stored.mark.created != job.facts.creation_time:
             stored = JobOutputs()
-        spent = (await self.store.load_spent(account.key)).at(await self.registry.clock.now())
-        return why_without_row(task, stored, self.limits.kept_for(account.id, task.node[0]), spent, self.limits)
+        conditions = await keeping_conditions(self.registry, self.store, self.limits, account, task.node[0])
+        return why_without_row(task, stored, conditions)

@@ -14,6 +14,7 @@ from shared.domain.outputs.output_limits import OutputLimits
 from shared.domain.outputs.unkept_outputs import why_start_without_row
 from shared.errors import NotFoundError
 from shared.services.accounts.registry import Registry, found
+from shared.services.files.keeping_conditions import keeping_conditions
 from shared.services.queries.pool_queries import PoolQueries
 from shared.stores.jobs.outputs import OutputStore
 
@@ -96,6 +97,5 @@ class KeptStartOutputs:
         if start is not None and start != start_of(run):
             return "Gone"
         stored = await self.store.load_job(account.key, key_of_starts(run.node[0]))
-        spent = (await self.store.load_spent(account.key)).at(await self.registry.clock.now())
-        kept_for = self.limits.kept_for(account.id, run.node[0])
-        return why_start_without_row(run, stored, kept_for, spent, self.limits)
+        conditions = await keeping_conditions(self.registry, self.store, self.limits, account, run.node[0])
+        return why_start_without_row(run, stored, conditions)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,9 +22,9 @@ from shared.domain.outputs.failed_starts import (
 )
 from shared.domain.outputs.kept_outputs import JobOutputs, OutputMark
 from shared.domain.outputs.output_limits import MAX_READ, OutputLimits, SpentOutputs
-from shared.domain.outputs.unkept_outputs import sentence_of, why_start_without_row
+from shared.domain.outputs.unkept_outputs import KeepingConditions, sentence_of, why_start_without_row
 
-NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 DAY_MS = 86_400_000
 LIMITS = OutputLimits({"": 30 * DAY}, 10 * MAX_READ, 60)
@@ -95,14 +96,19 @@ def test_runs_of_an_earlier_poll_stay_due() -> None:
 
 
 def test_each_start_task_without_a_kept_output_has_a_reason() -> None:
-    def why(kept: JobOutputs, kept_for: timedelta = DAY, spent: SpentOutputs | None = None) -> str:
-        code = why_start_without_row(run("n1"), kept, kept_for, spent or SpentOutputs().at(NOW), LIMITS)
+    def why(kept: JobOutputs, **changes: Any) -> str:
+        conditions = KeepingConditions(EPOCH, DAY, SpentOutputs().at(EPOCH), LIMITS)
+        code = why_start_without_row(run("n1"), kept, replace(conditions, **changes))
         assert sentence_of(code).endswith(".")
         return code
 
-    assert why(JobOutputs(), timedelta()) == "NotKeptHere"
+    spent = SpentOutputs().at(EPOCH)
+    assert why(JobOutputs(), kept_for=timedelta()) == "NotKeptHere"
     assert why(JobOutputs(OutputMark(after=6001))) == "Gone"
+    assert why(JobOutputs(), now=EPOCH + DAY + timedelta(seconds=7)) == "Gone"
     assert why(JobOutputs(kept=tuple(run(f"o{at}") for at in range(MAX_OF_POOL)))) == "PoolBound"
-    assert why(JobOutputs(), spent=SpentOutputs().at(NOW).plus(tasks=0, read=10 * MAX_READ)) == "BudgetSpent"
-    assert why(JobOutputs(), spent=SpentOutputs().at(NOW).plus(tasks=60, read=0)) == "NotYet"
-    assert why(replace(JobOutputs(), mark=OutputMark(after=6000))) == "NotYet"
+    assert why(JobOutputs(), spent=spent.plus(tasks=0, read=10 * MAX_READ)) == "BudgetSpent"
+    assert why(JobOutputs(), spent=spent.plus(tasks=60, read=0)) == "NotYet"
+    assert why(JobOutputs(OutputMark(after=6000))) == "NotYet"
+    assert why(JobOutputs(), is_watched=False) == "MonitoringOff"
+    assert why(JobOutputs(), has_polls=False) == "PollFailed"

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,10 +23,11 @@ from shared.domain.outputs.failed_runs import (
 )
 from shared.domain.outputs.kept_outputs import JobOutputs, KeptTail, OutputMark, expiry_day
 from shared.domain.outputs.output_limits import MAX_READ, OutputLimits, SpentOutputs, days_of_outputs
-from shared.domain.outputs.unkept_outputs import sentence_of, why_unkept, why_without_row
+from shared.domain.outputs.unkept_outputs import KeepingConditions, sentence_of, why_unkept, why_without_row
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, SUCCESS, Task
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 LIMITS = OutputLimits({"": 30 * DAY}, 10 * MAX_READ, 60)
 RUNS = st.lists(
@@ -166,16 +168,15 @@ def test_days_that_make_no_sense_are_refused(entry: str) -> None:
         days_of_outputs(entry, {"demo"}, 30 * DAY)
 
 
-def _why(
-    task: Task, kept: JobOutputs | None = None, *, kept_for: timedelta = DAY, spent: SpentOutputs | None = None
-) -> str:
-    code = why_without_row(task, kept or JobOutputs(), kept_for, spent or SpentOutputs().at(NOW), LIMITS)
+def _why(task: Task, kept: JobOutputs | None = None, **changes: Any) -> str:
+    conditions = KeepingConditions(EPOCH, DAY, SpentOutputs().at(EPOCH), LIMITS)
+    code = why_without_row(task, kept or JobOutputs(), replace(conditions, **changes))
     assert sentence_of(code).endswith(".")
     return code
 
 
 def test_each_task_without_a_kept_output_has_a_reason() -> None:
-    task, run = failed("t", 1000), FailedRun.of(failed("other", 900))
+    task, run, nothing = failed("t", 1000), FailedRun.of(failed("other", 900)), SpentOutputs().at(EPOCH)
     assert _why(task._replace(result=SUCCESS)) == "NotFailed"
     assert _why(failed("t", 1000, node="")) == "NeverRan"
     assert _why(task, kept_for=timedelta()) == "NotKeptHere"
@@ -186,8 +187,22 @@ def test_each_task_without_a_kept_output_has_a_reason() -> None:
     assert _why(task, JobOutputs(missed=others)) == "NotYet"
     assert _why(task, JobOutputs(OutputMark(NOW, since=2000))) == "Gone"
     assert _why(task) == "NotYet"
-    assert _why(task, spent=SpentOutputs().at(NOW).plus(tasks=0, read=10 * MAX_READ)) == "BudgetSpent"
-    assert _why(task, spent=SpentOutputs().at(NOW).plus(tasks=60, read=0)) == "NotYet"
+    assert _why(task, spent=nothing.plus(tasks=0, read=10 * MAX_READ)) == "BudgetSpent"
+    assert _why(task, spent=nothing.plus(tasks=60, read=0)) == "NotYet"
+    assert _why(task, is_watched=False) == "MonitoringOff"
+    assert _why(task, has_polls=False) == "PollFailed"
+
+
+def test_no_turn_is_promised_to_a_task_that_failed_more_than_a_day_ago() -> None:
+    task = failed("t", 1000)
+    assert _why(task, now=EPOCH + DAY) == "NotYet"
+    late = EPOCH + DAY + timedelta(seconds=2)
+    assert (
+        _why(task, now=late)
+        == _why(task, now=late, is_watched=False)
+        == _why(task, now=late, has_polls=False)
+        == "Gone"
+    )
 
 
 def test_a_node_that_was_gone_is_said_with_how_soon() -> None:

@@ -297,6 +297,28 @@ async def test_the_output_of_a_rerun_is_kept_though_enough_of_its_failure_are(wo
     assert (await _output(world, "enough", "t0"))["endTime"] > first["endTime"]
 
 
+async def test_where_no_turn_will_come_the_reason_is_another(world: World) -> None:
+    await add_pool(world.batch, "unread", nodes=1)
+    await add_job(world.batch, "unread", pool="unread")
+    await world.batch.create_task("unread", BatchTaskCreateOptions(id="broken", command_line=COMMAND))
+    world.advance(900)
+    await world.poll()  # which keeps nothing
+
+    async def reason() -> str:
+        return str((await _output(world, "unread", "broken"))["stderr"]["reason"])
+
+    assert await reason() == "NotYet"
+    await world.put("accounts/demo/monitoring", b'{"enabled": false}')
+    assert await reason() == "MonitoringOff"
+    await world.put("accounts/demo/monitoring", b'{"enabled": true}')
+    world.emulator.faults.add(Fault(path="/jobs", status=500))
+    world.advance(61)
+    await world.app.fire("tick")
+    assert await reason() == "PollFailed"
+    world.advance(86_400)
+    assert await reason() == "Gone"
+
+
 async def test_an_unchanged_account_asks_for_no_file_again(world: World) -> None:
     await _stage(world, "still", {"broken": COMMAND})
     requests = _file_requests(world)
