@@ -157,6 +157,9 @@ def test_what_batchs_api_does_not_show_is_listed_and_concerns_nobody() -> None:
         "classic-node-communication": date(2026, 3, 31),
         "cloud-services-pools": date(2024, 2, 29),
         "certificates": date(2024, 2, 29),
+        "task-authentication-tokens": date(2024, 9, 30),
+        "batch-cli-extensions": date(2024, 9, 30),
+        "pool-usage-metrics": None,
     }
     pools, apps = [pool for pool, _ in CASES.values()], [app for app, _ in APPS.values()]
     assert not any(one.concerns(pool) is not False for one in only_listed for pool in (*pools, facts()))
@@ -228,6 +231,9 @@ def test_days_are_counted_to_the_last_day_and_unknown_ones_are_no_number() -> No
     pool = facts("standard_a2", machine(UBUNTU.format("22.04")))
     left = days_left([one for one in announcements() if one.concerns(pool)], date(2027, 6, 20))
     assert [(one.id, days) for one, days in left] == [("ubuntu-22.04", 10)]
+    server = of_agent(WINDOWS, "microsoftwindowsserver/windowsserver/2016-datacenter")
+    left = days_left([one for one in announcements() if one.concerns(server)], date(2027, 1, 1))
+    assert [(one.id, days) for one, days in left] == [("windows-server-2016", 11)]
 
 
 def test_the_earliest_come_first_and_those_without_a_day_last() -> None:
