@@ -64,7 +64,7 @@ class Settings:
             read.choice("READ_QUOTAS", _ON_OFF) == "on",
         )
         self.arm_url = read.loopback_url("ARM_URL")
-        self.plan = read.text("WEBSITE_SKU")
+        self.functions_host = read.text("WEBSITE_SKU"), read.text("FUNCTIONS_EXTENSION_VERSION")
         self.table_prefix = read.table_prefix()
         self.clock_url = read.loopback_url("CLOCK_URL")
         self.behind_easy_auth = read.text("WEBSITE_AUTH_ENABLED").lower() == "true"

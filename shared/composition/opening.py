@@ -214,7 +214,7 @@ async def open_services(settings: Settings) -> Services:
         pools=pools,
         pool_queues=PoolQueues(queries, tasks, pools, stores.dependencies),
         start_ups=StartUpQueries(registry, pools, events, stores),
-        retirements=RetirementQueries(registry, stores, announced, settings.plan),
+        retirements=RetirementQueries(registry, stores, announced, settings.functions_host),
         prices=price_queries,
         costs=costs,
         quotas=quotas,

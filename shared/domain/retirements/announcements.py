@@ -87,9 +87,10 @@ class Announcement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
         return None if None in found else True
 
     def concerns_app(self, app: AppProperties) -> bool:
-        """Returns whether it concerns this app itself."""
+        """Returns whether it certainly concerns this app itself: a property that isn't known fits nothing."""
         return bool(self.when) and all(
-            name in APP_PROPERTIES and fits(patterns, (app.value(name),)) for name, patterns in self.when.items()
+            name in APP_PROPERTIES and fits(patterns, tuple(filter(None, (app.value(name),))))
+            for name, patterns in self.when.items()
         )
 
 

@@ -24,8 +24,12 @@ _SEPARATORS: Mapping[PoolProperty | AppProperty, str] = {
 _PARTS = 3
 _FORMS = {"/": "images are publisher/offer/sku", ".": "versions are of three numbers", "-": "versions are days"}
 _AGENT = "batch.node."
-_IMAGE = re.compile(r"[\w.*#-][\w.*#/-]*")
-_WORD = re.compile(r"[\w.*#-]+")  # a version, a plan
+_WORD = re.compile(r"[\w.*#-]+"), "as it has other characters than letters, digits, '_', '-' and '.'"
+_CHARACTERS: Mapping[PoolProperty | AppProperty, tuple[re.Pattern[str], str]] = {
+    "image": (re.compile(r"[\w.*#-][\w.*#/-]*"), f"as {_FORMS['/']}, of letters, digits, '_', '-' and '.'"),
+    **dict.fromkeys(APP_PROPERTIES, _WORD),
+    "appFunctionsRuntime": (re.compile(r"~?[\d*#][\d.*#]*"), "as it is the latest of a version (~4), or numbers (4.*)"),
+}
 _TIERS = ("standard_", "basic_")
 _SIZE = re.compile(r"(standard|basic)_[a-z]+[0-9#]+(-[0-9#]+)?[a-z]*(_[a-z0-9#]+)*")  # the rule as in `vm_sizes`
 _SIZE_START = re.compile(r"(standard|basic)_([a-z]+([\d#][\w#-]*)?)?")
@@ -61,14 +65,12 @@ def _pattern_fault(name: PoolProperty | AppProperty, pattern: str) -> str:
         reason = f"only {', '.join(_VALUES[name])} are possible"
     elif separator and "*" not in pattern and len(pattern.split(separator)) != _PARTS:
         reason = f"as {_FORMS[separator]}"
-    elif name == "image" and not _IMAGE.fullmatch(pattern):
-        reason = f"as {_FORMS['/']}, of letters, digits, '_', '-' and '.'"
+    elif name in _CHARACTERS and not _CHARACTERS[name][0].fullmatch(pattern):
+        reason = _CHARACTERS[name][1]
     elif name == "nodeAgentSku" and not _begins(pattern.lower(), _AGENT):
         reason = f"as they begin with {_AGENT}"
     elif name == "vmSize" and not _may_be_size(pattern.lower()):
         reason = f"as sizes are {' or '.join(_TIERS)}, letters, a number, and more"
-    elif name in APP_PROPERTIES and not _WORD.fullmatch(pattern):
-        reason = "as it has other characters than letters, digits, '_', '-' and '.'"
     return reason and f"no '{name}' fits '{pattern}', {reason}"
 
 

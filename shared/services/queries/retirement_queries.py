@@ -61,12 +61,12 @@ class Announcements:
 
 
 class RetirementQueries:
-    def __init__(self, registry: Registry, stores: Stores, announced: Announcements, plan: str) -> None:
-        """`plan` is the app's, as Azure names it; empty elsewhere."""
+    def __init__(self, registry: Registry, stores: Stores, announced: Announcements, host: tuple[str, str]) -> None:
+        """`host` are the app's Functions plan and runtime, as Azure names them; empty where they aren't known."""
         self._registry = registry
         self._jobs, self._pools = stores.jobs, stores.pools
         self._announced = announced
-        self._plan = plan
+        self._host = host
 
     async def retirements(self, accounts: Collection[str]) -> RetirementsReport:
         """Returns all retirements with the pools of these watched accounts, given by id.
@@ -85,6 +85,6 @@ class RetirementQueries:
         by_account = {name: one.entries for name, one in zip(keys, announced, strict=True)}
         unknown = {name: one.unknown for name, one in zip(keys, announced, strict=True) if one.unknown}
         today = (await self._registry.clock.now()).date()
-        app = app_properties(API_VERSION, self._plan)
+        app = app_properties(API_VERSION, *self._host)
         general = with_more(own=self._announced.own)
         return RetirementsReport(retirements(by_account, pools, jobs, today, app, general=general), unknown)

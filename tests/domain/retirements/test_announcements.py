@@ -131,11 +131,16 @@ def test_each_announcement_concerns_exactly_the_pools_that_it_names(case: str) -
 
 
 APPS: dict[str, tuple[AppProperties, set[str]]] = {
-    "this version": (AppProperties("3.13.2", "15.1.0", "2025-06-01", "FlexConsumption"), {"python-3.13"}),
-    "an older one": (AppProperties("3.14.0", "14.2.0", "2024-07-01.20.0", ""), {
+    "this version": (AppProperties("3.13.2", "15.1.0", "2025-06-01", "FlexConsumption", "~4"), {"python-3.13"}),
+    "an older one": (AppProperties("3.14.0", "14.2.0", "2024-07-01.20.0", "", ""), {
         "azure-batch-before-15", "batch-api-before-2025-06-01",
     }),
-    "the old plan": (AppProperties("3.14.1", "15.1.0", "2026-10-01", "Dynamic"), {"functions-linux-consumption"}),
+    "an older runtime": (AppProperties("3.14.0", "15.1.0", "2025-06-01", "Dynamic", "~3"), {
+        "functions-linux-consumption", "functions-runtime-2-3",
+    }),
+    "a pinned runtime": (AppProperties("3.14.0", "15.1.0", "2025-06-01", "", "2.0.12342.0"), {"functions-runtime-2-3"}),
+    "a pinned runtime of today": (AppProperties("3.14.0", "15.1.0", "2025-06-01", "", "4.2.3.0"), set()),
+    "the old plan": (AppProperties("3.14.1", "15.1.0", "2026-10-01", "Dynamic", "~4"), {"functions-linux-consumption"}),
 }  # fmt: skip
 
 
@@ -213,6 +218,13 @@ def test_a_pool_that_names_no_public_addresses_has_those_that_batch_makes() -> N
     assert [one.concerns(facts(settings=known)) for known in (machine(), network("batchManaged"))] == [True, True]
     assert one.concerns(facts(settings=network("userManaged"))) is False
     assert one.concerns(facts()) is None
+
+
+@pytest.mark.parametrize("name", ["appPlan", "appFunctionsRuntime"])
+def test_what_is_not_known_of_the_app_concerns_it_not_for_sure(name: str) -> None:
+    (one,) = announcements_of(json.dumps([ENTRY | {"when": {name: ["*"]}}]))
+    assert one.concerns_app(AppProperties("3.13.2", "15.1.0", "2025-06-01", "FlexConsumption", "~4"))
+    assert not one.concerns_app(AppProperties("3.13.2", "15.1.0", "2025-06-01", "", ""))
 
 
 def test_a_formula_is_searched_for_text() -> None:
@@ -311,6 +323,13 @@ WRONG: dict[str, tuple[Any, str]] = {
         )
     },
     "a version of two words": ([ENTRY | {"when": {"appPython": ["3.13 or 3.14"]}}], "no 'appPython' fits"),
+    **{
+        f"the runtime {version}": (
+            [ENTRY | {"when": {"appFunctionsRuntime": [version]}}],
+            f"no 'appFunctionsRuntime' fits '{version}', as it is the latest of a version",
+        )
+        for version in ("v4", "4.x", "~", "4 or 3")
+    },
     "a word of a formula": ([ENTRY | {"when": {"formula": ["$NodeDeallocationOption"]}}], "formulas assign with '='"),
     "a version of two numbers": ([ENTRY | {"when": {"appPython": ["3.13"]}}], "versions are of three numbers"),
     "a version of the API without a day": ([ENTRY | {"when": {"appApiVersion": ["2025"]}}], "versions are days"),

@@ -18,7 +18,7 @@ POOL = first_seen(
     ),
     NOW,
 )
-APP = AppProperties("3.14.0", "15.1.0", "2025-06-01", "")
+APP = AppProperties("3.14.0", "15.1.0", "2025-06-01", "", "")
 
 
 def listed(ends: date | None) -> tuple[Announcement, ...]:

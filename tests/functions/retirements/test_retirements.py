@@ -3,16 +3,19 @@
 import csv
 import io
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from azure.batch import models
 
+from local.azurite import StorageAddresses
 from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.core.stamps import stamp
 from local.batch_emulator.wire.images import IMAGES
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
+from tests.functions.api.test_api import answer_of_an_app
 from tests.functions.conftest import World, begin_anew
 from tests.functions.pools.shown_pools import polled
 
@@ -84,6 +87,22 @@ async def test_all_announcements_are_listed_on_request_also_as_a_table(world: Wo
     apps = [(name, str(one["unknownPools"]), str(one["concernsApp"]).lower()) for name, one in every.items()]
     assert [(row["id"], row["unknownPools"], row["concernsApp"]) for row in rows] == apps
     assert next(row["daysLeft"] for row in rows if row["id"] == "vm-sizes-np") == ""
+
+
+@pytest.mark.parametrize(("version", "concerned"), [("~3", True), ("", False)])
+async def test_an_old_runtime_of_the_functions_host_concerns_the_app_where_it_is_known(
+    version: str, *, concerned: bool, tmp_path: Path, azurite: StorageAddresses
+) -> None:
+    environment = {
+        "AZURE_FUNCTIONS_ENVIRONMENT": "Development",
+        "BATCH_ACCOUNTS": "demo=http://127.0.0.1:1",
+        "BATCH_ACCOUNT_KEYS": "demo=c2VjcmV0",
+        "AzureWebJobsStorage": azurite.connection_string,
+        **({"FUNCTIONS_EXTENSION_VERSION": version} if version else {}),
+    }
+    status, body = await answer_of_an_app(environment, tmp_path, "retirements?all=true", times=5)
+    found = {one["id"]: one["concernsApp"] for one in body["value"]}
+    assert (status, found["functions-runtime-2-3"]) == (200, concerned)
 
 
 async def test_images_of_batchs_own_list_are_named_and_listed_once_a_day(world: World) -> None:
