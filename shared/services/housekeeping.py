@@ -137,14 +137,14 @@ class HousekeepingService:
         return job.deleted_at is not None and now - job.deleted_at >= self.settings.deleted_job_retention
 
     async def _keep_counters(self, account: Account, known: KnownJobs, now: datetime) -> None:
-        """Adds the counters of jobs that are about to be deleted to those of deleted ones, and drops old names there.
+        """Adds the counters of jobs that are about to be deleted to those of deleted ones, and prunes these.
 
         Raises StorageError, CacheConflictError.
         """
         counted = {key: job.counters for key, job in known.jobs.items() if job.counters}
         unreadable = {key: counters for key, row in known.unreadable.items() if (counters := counters_of(row))}
         expired = {key: one for key, one in counted.items() if self._is_expired(known.jobs[key], now)}
-        stored = {(key, one.since) for key, one in (counted | unreadable).items()}
+        stored = counted | unreadable
         pools = await self.stores.pools.keys(account.key)
 
         def changed(before: DeletedJobCounters) -> DeletedJobCounters:

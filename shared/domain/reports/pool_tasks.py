@@ -31,7 +31,10 @@ class PoolTasks:
 
 @dataclass(frozen=True, slots=True)
 class AccountTasks:
-    """Tasks by the key of their job's pool; NO_POOL for those of jobs without one, and of pools that are gone."""
+    """Tasks by the key of their job's pool; NO_POOL for those of jobs without one, and of too many pools that are gone.
+
+    Time waited for a pool that is gone is in NO_POOL, too.
+    """
 
     pools: Mapping[str, PoolTasks] = field(default_factory=dict)
 

@@ -32,7 +32,8 @@ class DeletedJobCounterStore:
             return DeletedJobCounters()
         try:
             with decoding(row, "row of", kind=_KIND):
-                return replace(DeletedJobCounters.of_plain(json_of(row, "counters")), etag=row["etag"])
+                counters = DeletedJobCounters.of_plain(json_of(row, "counters"), json_of(row, "gone"))
+                return replace(counters, etag=row["etag"])
         except UnreadableError as error:
             _LOG.warning("Counters of deleted jobs of %s begin anew: %s", account_key, error)
             return DeletedJobCounters(etag=row["etag"])
@@ -55,4 +56,5 @@ def _partition(account_key: str) -> str:
 
 
 def _row(account_key: str, counters: DeletedJobCounters) -> Row:
-    return row_of(_partition(account_key), _ROW, {**schema_of(_KIND), **json_columns("counters", counters.plain())})
+    stored = json_columns("counters", counters.plain()) | json_columns("gone", counters.plain_gone())
+    return row_of(_partition(account_key), _ROW, {**schema_of(_KIND), **stored})

@@ -1,11 +1,12 @@
 """What tasks add to the counters and ends of runs of their leaf, compared with a plain account of each task's lives."""
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.jobs.deleted_job_counters import KEPT, DeletedJobCounters
+from shared.domain.jobs.deleted_job_counters import KEPT, MAX_GONE_POOLS, DeletedJobCounters
 from shared.domain.jobs.job_counters import MAX_POOLS, NO_POOL, JobCounters
 from shared.domain.leaves.leaf_counters import LeafCounters
 from shared.domain.leaves.leaves import Leaf
@@ -142,11 +143,30 @@ def test_counters_of_a_deleted_job_count_once_while_its_row_is_there_and_after()
     assert after.with_jobs(another) == {"blue": ONE + ONE}
 
 
-def test_names_of_deleted_jobs_and_pools_go_when_nobody_needs_them() -> None:
+def test_names_of_deleted_jobs_go_when_nobody_needs_them_and_those_of_pools_stay() -> None:
     counters = JobCounters(7, pools={"blue": ONE, "green": ONE})
     left = DeletedJobCounters().with_job("job", counters, T0)
-    assert left.pruned({("job", 7)}, ["blue", "green"], T0 + 2 * KEPT) == left
-    assert left.pruned([], ["blue", "green"], T0) == left
-    pruned = left.pruned([], ["blue"], T0 + 2 * KEPT)
-    assert pruned.with_jobs({}) == {"blue": ONE, NO_POOL: ONE}
+    assert left.pruned({"job": counters}, ["blue", "green"], T0 + 2 * KEPT) == left
+    assert left.pruned({}, ["blue", "green"], T0) == left
+    pruned = left.pruned({}, ["blue"], T0 + 2 * KEPT)
     assert not pruned.leaving
+    assert pruned.gone == {"green": T0 + 2 * KEPT}
+    assert pruned.with_jobs({}) == {"blue": ONE, "green": ONE}
+    assert pruned.pruned({}, ["blue"], T0 + 3 * KEPT) == pruned
+    again = pruned.pruned({}, ["blue", "green"], T0 + 3 * KEPT)
+    assert (again.gone, again.with_jobs({})) == ({}, {"blue": ONE, "green": ONE})
+
+
+def test_of_too_many_pools_that_are_gone_those_without_stored_jobs_go_first_and_the_longest_gone_of_them() -> None:
+    names = [f"pool-{number:04}" for number in range(MAX_GONE_POOLS + 2)]
+    counted, oldest, older = names[0], names[1], names[2]
+    stored = {"stored": JobCounters(8, pools={counted: ONE})}
+    first = DeletedJobCounters(dict.fromkeys((counted, oldest), ONE)).pruned(stored, ["listed"], T0)
+    second = replace(first, pools={**first.pools, older: ONE}).pruned(stored, ["listed"], T0 + KEPT)
+    many = replace(second, pools=dict.fromkeys([*names, "listed"], ONE)).pruned(stored, ["listed"], T0 + 2 * KEPT)
+    assert len(many.gone) == MAX_GONE_POOLS
+    assert set(names) - many.gone.keys() == {oldest, older}
+    assert many.pools == dict.fromkeys([counted, *names[3:], "listed"], ONE) | {NO_POOL: ONE + ONE}
+    assert many.pruned(stored, ["listed"], T0 + 3 * KEPT) == many
+    assert DeletedJobCounters.of_plain(many.plain(), many.plain_gone()) == many
+    assert DeletedJobCounters.of_plain(many.plain()) == replace(many, gone={})

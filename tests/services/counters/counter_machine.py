@@ -1,11 +1,9 @@
 """Rules that move tasks as the service does, for hosts that poll them, with the counters that a witness would have.
 
-The witness counts when a rule changes a task, and knows nothing of polls. Changes that leave no trace for a later poll
+The witness counts when a rule changes a task, and sees no polls. Changes that leave no trace for a later poll
 (a deletion, a reactivation, the end of a task that doesn't run any more) come after a rest, in which polls saw all.
 """
 
-from collections import Counter
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from hypothesis import strategies as st
@@ -13,6 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from shared.domain.tasks.task_counters import COUNTER_FIELDS, TaskCounters
 from shared.domain.tasks.tasks import Task
+from tests.services.counters.pool_rows import delete_pool, is_listed, list_pool
+from tests.services.counters.witness import Witness, after_step, last
 from tests.services.fakes.memory_tables import Fault
 from tests.services.fakes.truth import ACTIVE, COMPLETED, RUNNING, Change, TrueJob, milliseconds
 from tests.services.worlds.process import Recipe
@@ -27,30 +27,6 @@ seconds_a_call = st.sampled_from([0, 0, 2, 40])
 lags = st.sampled_from([0, 0, 10, 30, 90])
 faults = st.builds(Fault, call=st.integers(1, 9) | st.integers(10, 25), committed=st.booleans(), kills=st.booleans())
 steps = st.sampled_from(["start", "succeed", "fail", "retry", "preempt", "requeue"])
-
-
-@dataclass(slots=True)
-class Witness:
-    """The counters of each pool, and the tasks of jobs that started in their present life, and that a rest saw run."""
-
-    counted: dict[str, Counter[str]] = field(default_factory=dict)
-    started: set[tuple[int, str]] = field(default_factory=set)
-    seen: set[tuple[int, str]] = field(default_factory=set)
-
-    def note(self, job: TrueJob, **more: int) -> None:
-        self.counted.setdefault((job.pool_id or "").lower(), Counter()).update(more)
-
-    def note_rest(self, job: TrueJob) -> None:
-        self.seen.update((id(job), name) for name in job.tasks if _last(job, name).state == RUNNING)
-
-    def end_life(self, job: TrueJob, name: str) -> None:
-        self.started.discard((id(job), name))
-        self.seen.discard((id(job), name))
-
-    def note_start(self, job: TrueJob, name: str) -> None:
-        if (id(job), name) not in self.started:
-            self.started.add((id(job), name))
-            self.note(job, started=1)
 
 
 class CounterMachine(RuleBasedStateMachine):
@@ -89,9 +65,9 @@ class CounterMachine(RuleBasedStateMachine):
         if job is None or name is None:
             return
         at = max(self.world.now(), job.tasks[name].changes[-1].occurred + SECOND)
-        row = _last(job, name)
+        row = last(job, name)
         job.drifts = job.drifts or lag > 30
-        self._change(job, name, at, lag, _after(row, step, milliseconds(at)))
+        self._change(job, name, at, lag, after_step(row, step, milliseconds(at)))
         if step == "start":
             self.witness.note_start(job, name)
         if step in ("succeed", "fail"):
@@ -106,7 +82,7 @@ class CounterMachine(RuleBasedStateMachine):
         job = self._job(which)
         name = self._task(job, task, ACTIVE)
         if job and name and self._start_was_seen(job, name):
-            row = _last(job, name)
+            row = last(job, name)
             now = self.world.now()
             ended = row._replace(
                 state=COMPLETED, result=2, transition=milliseconds(now), end=milliseconds(now),
@@ -124,7 +100,7 @@ class CounterMachine(RuleBasedStateMachine):
         name = self._task(job, task, RUNNING)
         if job and name:
             now = self.world.now()
-            self._change(job, name, now, 0, _after(_last(job, name), "preempt", milliseconds(now)))
+            self._change(job, name, now, 0, after_step(last(job, name), "preempt", milliseconds(now)))
             self.terminate_a_waiting_task(which, task)
 
     @precondition(lambda self: self._knows_a_job())
@@ -135,7 +111,7 @@ class CounterMachine(RuleBasedStateMachine):
         name = self._task(job, task, COMPLETED)
         if job and name:
             now = self.world.now()
-            row = Task(name, ACTIVE, transition=milliseconds(now), creation=_last(job, name).creation)
+            row = Task(name, ACTIVE, transition=milliseconds(now), creation=last(job, name).creation)
             self._change(job, name, now, 0, row)
             self.witness.end_life(job, name)
 
@@ -198,6 +174,26 @@ class CounterMachine(RuleBasedStateMachine):
     @rule(who=st.integers(0, 1), budget=st.sampled_from([1, 86_400]), fault=st.none() | faults, keep=st.booleans())
     def deliver(self, *, who: int, budget: int, fault: Fault | None, keep: bool) -> None:
         self.world.deliver(who, budget=budget, fault=fault, keep=keep)
+
+    @rule(which=st.sampled_from(POOLS))
+    def delete_or_create_pool(self, which: str) -> None:
+        """Deletes a pool, or creates it again; its counters go on."""
+        (delete_pool if is_listed(self.world, which) else list_pool)(self.world, which)
+
+    @precondition(lambda self: self._knows_a_job())
+    @rule(which=pick)
+    def forget_job_and_pool(self, which: int) -> None:
+        """Deletes a job of which a task ran, its row after a month, and then its pool."""
+        self.move(which=which, task=0, step="start", lag=0)
+        self.come_to_rest()
+        job = self._job(which)
+        if job and job.created < self.world.now():
+            job.deleted = self.world.now()
+            self.world.poll(full=True, check=False)
+            self.clean_up(0, RETENTION, None)
+            if job.pool_id and is_listed(self.world, job.pool_id):
+                delete_pool(self.world, job.pool_id)
+            self.clean_up(1, 3600, None)
 
     @rule(who=st.integers(0, 1), waits=st.sampled_from([3600, RETENTION]), fault=st.none() | faults)
     def clean_up(self, who: int, waits: int, fault: Fault | None) -> None:
@@ -262,7 +258,7 @@ class CounterMachine(RuleBasedStateMachine):
     def _start_was_seen(self, job: TrueJob, name: str) -> bool:
         """Returns whether a poll at rest saw the task run in its present life, or it never did, or shows it."""
         life = id(job), name
-        return life not in self.witness.started or life in self.witness.seen or _last(job, name).retries > 0
+        return life not in self.witness.started or life in self.witness.seen or last(job, name).retries > 0
 
     def _change(self, job: TrueJob, name: str, at: datetime, lag: int, row: Task) -> None:
         job.tasks[name].changes.append(Change(at, at, at + lag * SECOND, row))
@@ -272,22 +268,3 @@ class CounterMachine(RuleBasedStateMachine):
         for _ in range(number):
             self.added += 1
             job.add(f"Task-{self.added * 37 % 101:03}-{self.added}", max(job.created, self.world.now()))
-
-
-def _last(job: TrueJob, name: str) -> Task:
-    return job.tasks[name].changes[-1].row
-
-
-def _after(row: Task, step: str, at: int) -> Task:
-    """Returns a task's row after a step."""
-    waiting = Task(row.id, ACTIVE, transition=at, creation=row.creation, retries=row.retries, requeues=row.requeues)
-    running = row._replace(state=RUNNING, transition=at, start=at, node=("Blue", "node-1"))
-    ended = row._replace(state=COMPLETED, transition=at, end=at, result=1, exit_code=0)
-    return {
-        "start": running,
-        "succeed": ended,
-        "fail": ended._replace(result=2, exit_code=1, failure=("UserError", "FailureExitCode")),
-        "retry": waiting._replace(retries=row.retries + 1),
-        "preempt": waiting,
-        "requeue": waiting._replace(requeues=row.requeues + 1),
-    }[step]

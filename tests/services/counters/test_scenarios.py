@@ -7,6 +7,7 @@ import pytest
 
 from shared.domain.tasks.task_counters import TaskCounters
 from shared.domain.tasks.tasks import ACTIVE, COMPLETED, RUNNING, Task
+from tests.services.counters.pool_rows import delete_pool, list_pool
 from tests.services.fakes.memory_tables import Fault
 from tests.services.fakes.truth import Change, TrueJob, milliseconds
 from tests.services.worlds.world import SECOND, World
@@ -44,6 +45,10 @@ def polled(world: World, rounds: int = 3) -> TaskCounters:
 
 def counters(world: World) -> TaskCounters:
     return world.run(world.started().queries.account("demo")).tasks.all.counters
+
+
+def of_pool(world: World, key: str) -> TaskCounters:
+    return world.run(world.started().queries.account("demo")).tasks.of_pool(key).counters
 
 
 def test_a_new_generation_adds_what_polls_missed_and_keeps_deleted_tasks(world: World) -> None:
@@ -135,6 +140,33 @@ def test_counters_of_a_deleted_job_stay_though_housekeeping_dies_at_any_call(wor
     again = world.create("Render", "a")
     start(world, again, "a")
     assert polled(world) == TaskCounters(4, 3)
+
+
+def test_counters_of_a_pool_stay_while_it_is_deleted_and_go_on_when_it_is_created_again(world: World) -> None:
+    list_pool(world, "Nightly")
+    old, kept = world.create("Old", *"abc"), world.create("Kept", "a")
+    for job in (old, kept):
+        job.pool_id = "Nightly"
+        for name in job.tasks:
+            start(world, job, name)
+            end(world, job, name)
+    polled(world)
+    old.deleted = world.now()
+    polled(world)
+    world.wait(MONTH)
+    world.clean_up()
+    assert of_pool(world, "nightly") == TaskCounters(4, 4)
+    delete_pool(world, "Nightly")
+    for _ in range(2):
+        world.clean_up()
+        assert of_pool(world, "nightly") == TaskCounters(4, 4)
+        world.wait(3600)
+    list_pool(world, "Nightly")
+    world.clean_up()
+    again = world.create("Old", "a")
+    again.pool_id = "Nightly"
+    start(world, again, "a")
+    assert polled(world) == of_pool(world, "nightly") == TaskCounters(5, 4)
 
 
 def test_a_poll_that_dies_after_it_wrote_tasks_counts_them_once(world: World) -> None:

@@ -142,8 +142,9 @@ SNAPSHOT = JobSnapshot(
 )  # fmt: skip
 _JOB_COUNTERS = JobCounters(_MS, TaskCounters(1, 2, 3, 4), {"pool=20=c3=a4": TaskCounters(9, 8, 7, 6)})
 _DELETED_COUNTERS = DeletedJobCounters(
-    {"pool": TaskCounters(5, 4, 3, 2)}, {("left", _MS): LeavingJob(T0, {"pool": TaskCounters(1, 1, 1, 1)})}
-)
+    {"pool": TaskCounters(5, 4, 3, 2)}, {("left", _MS): LeavingJob(T0, {"pool": TaskCounters(1, 1, 1, 1)})},
+    {"pool": T0},
+)  # fmt: skip
 _WAITING = WaitingCauses(
     T0, {"job": WaitingCause("slotsBusy", _T1), "new": WaitingCause()}, {"pool": {"slotsBusy": 7}}, {"pool": _MS}, _T1,
     {"pool": {"slotsBusy": 3}},
