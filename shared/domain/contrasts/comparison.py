@@ -129,6 +129,7 @@ def compare_tasks(
         tried=search.tried,
         contrasts=contrasts,
         consequences=consequences,
+        tasks=ended,
     )
 
 
@@ -210,5 +211,13 @@ def _overlap(one: bytes, other: bytes, failed: bytes) -> float:
 
 def _contrast(found: ClearGroup) -> Contrast:
     group = found.group
-    is_value = group.attribute.kind == "nominal"
-    return Contrast(group.attribute.name, *group.bounds, is_value, group.tally, min(found.p_value, 1.0))
+    return Contrast(
+        attribute=group.attribute.name,
+        low=group.bounds.low,
+        high=group.bounds.high,
+        is_value=group.attribute.kind == "nominal",
+        tally=group.tally,
+        p_value=min(found.p_value, 1.0),
+        is_serial=group.attribute.is_serial,
+        inside=found.inside,
+    )

@@ -23,9 +23,10 @@ class TaskSample(NamedTuple):
     succeeded: int = _ALL
 
     @classmethod
-    def of(cls, counts: TaskCounts) -> "TaskSample":
-        """Returns the sample of a job with these counts."""
-        return cls(_limit(MAX_FAILED, counts.failed), _limit(MAX_SUCCEEDED, counts.succeeded))
+    def of(cls, counts: TaskCounts, share: float = 1.0) -> "TaskSample":
+        """Returns the sample of a job with these counts, or a `share` of its largest size."""
+        failed, succeeded = round(MAX_FAILED * share), round(MAX_SUCCEEDED * share)
+        return cls(_limit(failed, counts.failed), _limit(succeeded, counts.succeeded))
 
     @property
     def is_all(self) -> bool:

@@ -13,12 +13,15 @@ from datetime import datetime, timedelta
 from zlib import crc32
 
 from shared.domain.accounts.accounts import Account
-from shared.domain.contrasts.node_outcomes import OutcomeCounts, failing_nodes
+from shared.domain.contrasts.blamed_nodes import nodes_at_fault
+from shared.domain.contrasts.comparison import compare_tasks
+from shared.domain.contrasts.node_outcomes import NodeOutcomes, OutcomeCounts, failing_nodes
+from shared.domain.contrasts.sampling import ComparedTasks, TaskSample
 from shared.domain.core.keys import KeyRange
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.findings.thresholds import MIN_FAILED_OF_NODE
 from shared.domain.jobs.jobs import Job
-from shared.domain.nodes.failing_nodes import FailingNodes
+from shared.domain.nodes.failing_nodes import FailingNode, FailingNodes
 from shared.domain.tasks.tasks import TaskCounts
 from shared.errors import BatchscopeError, NotFoundError
 from shared.log import logger
@@ -33,6 +36,7 @@ _INTERVAL = timedelta(minutes=3)  # between two looks at a job
 _MAX_TASKS, _MAX_LEAVES = 250_000, 128  # a sample of a larger job's leaves is read, the same ones each time
 _MAX_SEEN = 10_000  # jobs
 _ALL = 1 << 32
+_SHARE = 0.3  # of the sample of a comparison: half a second of CPU
 
 type _Seen = tuple[datetime, int]
 """When a job was created, and how many of its tasks had failed."""
@@ -102,8 +106,8 @@ class FailingNodeDigests:
         if snapshot is None:
             return
         async with asyncio.timeout(_READING.total_seconds()):
-            counts, is_part = await self._outcomes(account, job, snapshot.counts)
-        nodes = await asyncio.to_thread(failing_nodes, counts.of_job(job.key))
+            outcomes, compared, is_part = await self._read(account, job, snapshot.counts)
+        nodes = await asyncio.to_thread(_at_fault, outcomes.of_job(job.key), compared)
         made = FailingNodes(to_milliseconds(snapshot.as_of), snapshot.counts.failed, tuple(nodes), is_part)
         stored = await self.jobs.load(account.key, job.facts.id)
         if stored is None or stored.facts.creation_time != job.facts.creation_time:
@@ -112,9 +116,9 @@ class FailingNodeDigests:
         if found != stored.failing_nodes:
             await self.records.save(account.key, replace(stored, failing_nodes=found))
 
-    async def _outcomes(self, account: Account, job: Job, tasks: TaskCounts) -> tuple[OutcomeCounts, bool]:
-        """Returns the outcomes of a job's tasks, and whether only a sample was read."""
-        found, number = OutcomeCounts(), 0
+    async def _read(self, account: Account, job: Job, tasks: TaskCounts) -> tuple[OutcomeCounts, ComparedTasks, bool]:
+        """Returns the outcomes of a job's tasks, a smaller sample of them, and whether only a part was read."""
+        outcomes, compared, number = OutcomeCounts(), ComparedTasks(TaskSample.of(tasks, _SHARE)), 0
         ended = tasks.succeeded + tasks.failed
         limit = _ALL if ended <= _MAX_TASKS else _ALL * _MAX_TASKS // ended
 
@@ -128,11 +132,17 @@ class FailingNodeDigests:
         )
         async with aclosing(slices):
             async for part in slices:
-                found.add_leaf(part.leaf, part.places)
+                outcomes.add_leaf(part.leaf, part.places)
+                compared.add(part.leaf, part.places)
                 number += 1
                 if number == _MAX_LEAVES:
-                    return found, True
-        return found, limit < _ALL
+                    return outcomes, compared, True
+        return outcomes, compared, limit < _ALL
+
+
+def _at_fault(outcomes: NodeOutcomes, compared: ComparedTasks) -> list[FailingNode]:
+    found = failing_nodes(outcomes)
+    return nodes_at_fault(found, compare_tasks(compared.tasks, positions=compared.positions())) if found else []
 
 
 def _failed(job: Job) -> int:

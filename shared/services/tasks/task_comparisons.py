@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from shared.domain.contrasts.attributes import NodeTraits, RunFigures
+from shared.domain.contrasts.blamed_nodes import nodes_at_fault
 from shared.domain.contrasts.comparison import compare_tasks
 from shared.domain.contrasts.contrast import TaskComparison
 from shared.domain.contrasts.node_outcomes import NodeOutcomes, OutcomeCounts, failing_nodes
@@ -132,6 +133,6 @@ def _compared(
     traits: Mapping[tuple[str, str], NodeTraits],
     figures: Mapping[str, RunFigures],
 ) -> tuple[TaskComparison, list[Finding]]:
-    nodes = failing_nodes(outcomes)
     comparison = compare_tasks(compared.tasks, traits, figures, compared.positions())
+    nodes = nodes_at_fault(failing_nodes(outcomes), comparison)
     return comparison, list(failing_node_findings(nodes))

@@ -24,17 +24,22 @@ async def pool_with_nodes(world: World) -> list[str]:
 
 
 async def with_a_bad_node(world: World, job: str) -> str:
-    """Runs sound tasks on all nodes, and failing ones on one alone; returns the id of that node."""
+    """Runs sound tasks on all nodes, in turns with failing ones on one alone; returns the id of that node.
+
+    So neither their time, their position nor their ids set the failing ones apart.
+    """
     bad, *others = await pool_with_nodes(world)
     await add_job(world.batch, job, pool=POOL)
-    await add_tasks(world.batch, 60, job=job, command="sleep 30", prefix="good")
-    world.advance(1200)
     options = models.BatchNodeDisableSchedulingOptions(node_disable_scheduling_option="taskcompletion")
-    for node in others:
-        await world.batch.disable_node_scheduling(POOL, node, options)
-    await fail_more(world, job, "bad", 10)
-    for node in others:
-        await world.batch.enable_node_scheduling(POOL, node)
+    for number in range(0, 110, 11):
+        for sound in range(10):
+            await add_tasks(world.batch, 1, job=job, command="sleep 30", prefix=f"run-{number + sound}")
+        world.advance(120)
+        for node in others:
+            await world.batch.disable_node_scheduling(POOL, node, options)
+        await fail_more(world, job, f"run-{number + 10}", 1)
+        for node in others:
+            await world.batch.enable_node_scheduling(POOL, node)
     return bad
 
 

@@ -17,8 +17,8 @@ from tests.services.worlds.process import Process
 from tests.services.worlds.telling import polled_for_a_while
 from tests.services.worlds.world import World
 
-NAMES = [f"task-{number:03}" for number in range(140)]
-BAD = 3
+NAMES = [f"task-{number:03}" for number in range(340)]
+BAD, SOUND, BESIDE = 3, 15 * 7, 5
 
 
 class InlineExecutor(ThreadPoolExecutor):
@@ -64,15 +64,26 @@ def staged(world: World, failed: int) -> TrueJob:
     world.loop.set_default_executor(InlineExecutor())
     job = world.create("Render", *NAMES)
     polled_for_a_while(world)
-    for number, name in enumerate(NAMES[: 15 * 7]):
+    for number, name in enumerate(NAMES[:SOUND]):
         end(world, job, name, number % 7)
-    fail(world, job, 105, failed)
+    fail(world, job, 0, failed)
     return job
 
 
 def fail(world: World, job: TrueJob, first: int, number: int, node: int = BAD) -> None:
-    for name in NAMES[first : first + number]:
+    """Ends so many failing tasks on a node, after each five sound ones on other nodes at the same time."""
+    for at in range(first, first + number):
+        name, *beside = NAMES[SOUND + at * (1 + BESIDE) :][: 1 + BESIDE]
         end(world, job, name, node, code=3)
+        for other, sound in enumerate(beside, node + 1):
+            end(world, job, sound, other % 7)
+    polled_for_a_while(world)
+
+
+def fail_alone(world: World, job: TrueJob) -> None:
+    """Ends the next eight tasks, which fail, on one node; the others run none at that time."""
+    for name in NAMES[SOUND : SOUND + 8]:
+        end(world, job, name, BAD, code=3)
     polled_for_a_while(world)
 
 
@@ -80,7 +91,7 @@ def test_three_failed_tasks_cost_nothing_and_more_name_their_node(world: World) 
     job, (digests, walk) = staged(world, 3), digests_of(world.started())
     assert looked(world, digests).failing_nodes is None
     assert walk.walks == 0
-    fail(world, job, 108, 5)
+    fail(world, job, 3, 5)
     found = looked(world, digests).failing_nodes
     assert found is not None
     assert [(one.place[1], one.failed, one.ended) for one in found.nodes] == [(f"node-{BAD}", 8, 23)]
@@ -93,10 +104,10 @@ def test_a_job_is_read_again_where_more_failed_and_three_minutes_have_passed(wor
     world.wait(600)
     looked(world, digests)
     assert walk.walks == 1  # nothing failed since
-    fail(world, job, 113, 2)
+    fail(world, job, 8, 2)
     looked(world, digests)
     assert walk.walks == 2
-    job.change(NAMES[115], COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=3)
+    job.change(NAMES[-1], COMPLETED, at=world.now(), lag=timedelta(), skew=timedelta(), code=3)
     world.wait(61)
     world.poll()
     looked(world, digests)
@@ -120,7 +131,7 @@ def test_a_restarted_host_reads_nothing_where_the_stored_nodes_are_those_of_all_
 def test_nodes_are_forgotten_once_tasks_fail_on_all_alike(world: World) -> None:
     job, (digests, _) = staged(world, 5), digests_of(world.started())
     assert looked(world, digests).failing_nodes is not None
-    for number, name in enumerate(NAMES[110:]):
+    for number, name in enumerate(NAMES[SOUND + 5 * (1 + BESIDE) :]):
         end(world, job, name, number % 7, code=3)
     polled_for_a_while(world)
     assert looked(world, digests).failing_nodes is None
@@ -143,3 +154,9 @@ def test_a_job_created_anew_has_none_of_the_nodes_before(world: World) -> None:
     world.wait(61)
     world.poll(full=True)
     assert world.report("Render").job.failing_nodes is None
+
+
+def test_a_node_that_alone_ran_tasks_when_they_failed_is_not_named(world: World) -> None:
+    fail_alone(world, staged(world, 0))
+    digests, _ = digests_of(world.started())
+    assert looked(world, digests).failing_nodes is None

@@ -8,7 +8,7 @@ from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.task_comparisons import ComparisonReport, TaskComparisons
 from shared.stores.telemetry.measured_attempts import MeasuredAttemptStore
 from tests.services.fakes.memory_tables import MemoryTables
-from tests.services.queries.test_failing_node_digests import staged
+from tests.services.queries.test_failing_node_digests import fail_alone, staged
 from tests.services.worlds.world import World
 
 
@@ -25,7 +25,7 @@ def compared(world: World) -> ComparisonReport:
 def test_a_position_is_that_in_the_whole_job_although_a_sample_is_compared(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    staged(world, 8)
+    fail_alone(world, staged(world, 0))
     monkeypatch.setattr(sampling, "MAX_SUCCEEDED", 35)
     comparison = compared(world).comparison
     assert (comparison.failed, 20 < comparison.succeeded < 60) == (8, True)
@@ -42,3 +42,9 @@ def test_a_failing_node_is_found_by_all_of_its_tasks_although_a_sample_is_compar
     (found,) = compared(world).findings
     assert (found.evidence["failedTasks"], found.evidence["endedTasks"]) == (8, 23)
     assert found.evidence["otherNodes"] == 6
+
+
+def test_a_node_that_alone_ran_tasks_when_they_failed_is_not_named(world: World) -> None:
+    fail_alone(world, staged(world, 0))
+    report = compared(world)
+    assert (report.comparison.result, report.findings) == ("apart", [])
