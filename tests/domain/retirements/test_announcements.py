@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from local.dev.system.checkout import HERE
 from shared.domain.pools.machine_settings import MachineSettings
 from shared.domain.pools.pool_facts import PoolFacts
 from shared.domain.pools.pool_settings import AutoScale
@@ -25,6 +26,7 @@ from shared.domain.retirements.app_properties import AppProperties
 from shared.domain.retirements.retirement_finding import retirement_finding
 from shared.domain.retirements.supported_images import SupportedImage, SupportedImages, announcements_in
 
+SIZES = HERE.root / "shared/domain/efficiency/vm_sizes.json"
 NOW, DAY = datetime(2026, 11, 29, tzinfo=UTC), timedelta(days=1)
 UBUNTU, WINDOWS = "batch.node.ubuntu {}", "batch.node.windows amd64"
 ENTRY = {
@@ -63,7 +65,7 @@ def of_agent(agent: str, image: str | None = None) -> PoolFacts:
     return facts(settings=machine(agent, image))
 
 
-D_TO_DSV2 = {"vm-sizes-d-to-dsv2"}
+D_TO_DSV2, DV3_TO_ESV3, F_TO_FSV2 = {"vm-sizes-d-to-dsv2"}, {"vm-sizes-dv3-to-esv3"}, {"vm-sizes-f-to-fsv2"}
 CASES: dict[str, tuple[PoolFacts, set[str]]] = {
     "a pool of today": (of_size("standard_d4s_v5"), set()),
     "Ubuntu 22.04 of the marketplace": (of_agent(UBUNTU.format("22.04"), "canonical/jammy/22_04"), {"ubuntu-22.04"}),
@@ -93,7 +95,12 @@ CASES: dict[str, tuple[PoolFacts, set[str]]] = {
     "DS14": (of_size("standard_ds14"), D_TO_DSV2),
     "D2 v2": (of_size("Standard_D2_v2"), D_TO_DSV2),
     "DS15 v2": (of_size("standard_ds15_v2"), D_TO_DSV2),
-    "D2 v3": (of_size("standard_d2_v3"), set()),
+    "D2 v3": (of_size("standard_d2_v3"), DV3_TO_ESV3),
+    "D2s v3": (of_size("standard_d2s_v3"), DV3_TO_ESV3),
+    "E64i v3": (of_size("standard_e64i_v3"), DV3_TO_ESV3),
+    "E64is v3": (of_size("standard_e64is_v3"), DV3_TO_ESV3),
+    "E8-2s v3": (of_size("standard_e8-2s_v3"), DV3_TO_ESV3),
+    "E8-2s v5": (of_size("standard_e8-2s_v5"), set()),
     "D2as v4": (of_size("standard_d2as_v4"), set()),
     "DS14-8 v2": (of_size("Standard_DS14-8_v2"), D_TO_DSV2),
     "D15i v2": (of_size("standard_d15i_v2"), D_TO_DSV2),
@@ -113,10 +120,33 @@ CASES: dict[str, tuple[PoolFacts, set[str]]] = {
     "NC4as T4 v3": (of_size("standard_nc4as_t4_v3"), set()),
     "A2": (of_size("standard_a2"), {"vm-sizes-a"}),
     "Basic A1": (of_size("basic_a1"), {"vm-sizes-a"}),
-    "A2 v2": (of_size("standard_a2_v2"), set()),
+    "A2 v2": (of_size("standard_a2_v2"), {"vm-sizes-av2"}),
+    "A8m v2": (of_size("standard_a8m_v2"), {"vm-sizes-av2"}),
+    "B1ls": (of_size("standard_b1ls"), {"vm-sizes-b"}),
+    "B20ms": (of_size("standard_b20ms"), {"vm-sizes-b"}),
+    "B2s": (of_size("standard_b2s"), {"vm-sizes-b"}),
+    "B2s v2": (of_size("standard_b2s_v2"), set()),
+    "F1": (of_size("standard_f1"), F_TO_FSV2),
+    "F16s": (of_size("standard_f16s"), F_TO_FSV2),
+    "F72s v2": (of_size("standard_f72s_v2"), F_TO_FSV2),
+    "F4as v6": (of_size("standard_f4as_v6"), set()),
+    "G5": (of_size("standard_g5"), {"vm-sizes-g"}),
+    "GS5-8": (of_size("standard_gs5-8"), {"vm-sizes-g"}),
+    "L8s v2": (of_size("standard_l8s_v2"), {"vm-sizes-lsv2"}),
+    "NV12s v3": (of_size("standard_nv12s_v3"), {"vm-sizes-nvv3-nvv4"}),
+    "NV4as v4": (of_size("standard_nv4as_v4"), {"vm-sizes-nvv3-nvv4"}),
+    "NV6ads A10 v5": (of_size("standard_nv6ads_a10_v5"), set()),
+    "M192idms v2": (of_size("standard_m192idms_v2"), {"vm-sizes-m192-v2"}),
+    "M416s v2": (of_size("standard_m416s_v2"), set()),
+    "DC8 v2": (of_size("standard_dc8_v2"), {"vm-sizes-dcsv2"}),
+    "DC4s v2": (of_size("standard_dc4s_v2"), {"vm-sizes-dcsv2"}),
+    "DC2ds v3": (of_size("standard_dc2ds_v3"), {"vm-sizes-dcsv3"}),
+    "DC4as v5": (of_size("standard_dc4as_v5"), set()),
+    "DC4as cc v5": (of_size("standard_dc4as_cc_v5"), {"vm-sizes-cc-v5"}),
+    "EC4ads cc v5": (of_size("standard_ec4ads_cc_v5"), {"vm-sizes-cc-v5"}),
     "no public addresses": (facts(settings=network("noPublicIPAddresses")), {"default-outbound-access"}),
     "Batch's addresses": (facts(settings=network("batchManaged")), set()),
-    "one of several sizes": (mixed("standard_a4_v2", "standard_d3_v2"), D_TO_DSV2),
+    "one of several sizes": (mixed("standard_d4as_v5", "standard_d3_v2"), D_TO_DSV2),
     "several sizes of today": (mixed("standard_d4s_v5", "standard_e4s_v5"), set()),
     "two at once": (
         facts("standard_a2", machine(UBUNTU.format("22.04"))), {"vm-sizes-a", "ubuntu-22.04"}
@@ -153,6 +183,16 @@ def test_each_announcement_on_the_app_concerns_exactly_what_it_names(case: str) 
 def test_every_announcement_concerns_one_of_the_cases() -> None:
     named = [named for _, named in (*CASES.values(), *APPS.values())]
     assert set().union(*named) == {one.id for one in announcements() if one.when}
+
+
+def test_sizes_end_on_the_days_that_advice_on_sizes_knows_and_others_not() -> None:
+    """Sizes that Azure retires are never advised, by a file of their memory, GPUs and days."""
+    series = json.loads(SIZES.read_bytes())["series"]
+    assert any("retires" in one for one in series)
+    for one in series:
+        for size in one["memoryGiB"]:
+            days = [str(found.last_day) for found in announcements() if found.concerns(of_size(size))]
+            assert days == ([one["retires"]] if "retires" in one else []), size
 
 
 def test_what_batchs_api_does_not_show_is_listed_and_concerns_nobody() -> None:
@@ -240,7 +280,8 @@ def test_days_are_counted_to_the_last_day_and_unknown_ones_are_no_number() -> No
     assert [dated.days_left(date(2027, 1, day)) for day in (1, 11)] == [0, -10]
     (open_one,) = announcements_of(json.dumps([ENTRY | {"lastDay": None}]).encode())
     assert open_one.days_left(date(2026, 12, 1)) is None
-    pool = facts("standard_a2", machine(UBUNTU.format("22.04")))
+    pool = facts(settings=network("noPublicIPAddresses") | machine(UBUNTU.format("22.04")))
+    assert {one.id for one in announcements() if one.concerns(pool)} == {"default-outbound-access", "ubuntu-22.04"}
     left = days_left([one for one in announcements() if one.concerns(pool)], date(2027, 6, 20))
     assert [(one.id, days) for one, days in left] == [("ubuntu-22.04", 10)]
     server = of_agent(WINDOWS, "microsoftwindowsserver/windowsserver/2016-datacenter")

@@ -29,8 +29,8 @@ standard_ds13-4_v2 vm-sizes-d-to-dsv2
 standard_d15i_v2 vm-sizes-d-to-dsv2
 standard_ds15i_v2 vm-sizes-d-to-dsv2
 standard_d11_v2_promo vm-sizes-d-to-dsv2
-standard_d2_v3 -
-standard_d2s_v3 -
+standard_d2_v3 vm-sizes-dv3-to-esv3
+standard_d2s_v3 vm-sizes-dv3-to-esv3
 standard_l8s vm-sizes-ls
 standard_l8s_v3 -
 standard_hb120rs_v2 vm-sizes-hbv2-hc
@@ -44,7 +44,9 @@ standard_nc24rs_v3 vm-sizes-ncv3
 standard_nc4as_t4_v3 -
 standard_a4 vm-sizes-a
 basic_a2 vm-sizes-a
-standard_a4_v2 -
+standard_a4_v2 vm-sizes-av2
+standard_f16s_v2 vm-sizes-f-to-fsv2
+standard_nv12s_v3 vm-sizes-nvv3-nvv4
 standard_e4s_v5 -
 """
 """VM sizes, each of a pool with an image that stays, and what of the retirements concerns the pool."""

@@ -33,9 +33,27 @@ async def listed(world: World, query: str = "") -> dict[str, Any]:
     return {one["id"]: one for one in (await world.get(f"retirements{query}")).body["value"]}
 
 
+async def add_closed(world: World, name: str) -> None:
+    """Adds an empty pool without public addresses."""
+    image = models.BatchVmImageReference(publisher="canonical", offer="ubuntu-24_04-lts", sku="server")
+    addresses = models.BatchPublicIpAddressConfiguration(ip_address_provisioning_type="nopublicipaddresses")
+    await world.batch.create_pool(
+        models.BatchPoolCreateOptions(
+            id=name,
+            vm_size="standard_d2s_v5",
+            virtual_machine_configuration=models.VirtualMachineConfiguration(
+                image_reference=image, node_agent_sku_id="batch.node.ubuntu 24.04"
+            ),
+            network_configuration=models.NetworkConfiguration(public_ip_address_configuration=addresses),
+            target_dedicated_nodes=0,
+        )
+    )
+
+
 async def test_pools_are_named_with_their_nodes_and_jobs(world: World) -> None:
     await add_pool(world.batch, "old", nodes=2, size="standard_d2_v2")
     await add_pool(world.batch, "new", nodes=1)
+    await add_closed(world, "closed")
     await world.batch.create_pool(
         models.BatchPoolCreateOptions(
             id="jammy",
@@ -53,9 +71,10 @@ async def test_pools_are_named_with_their_nodes_and_jobs(world: World) -> None:
     world.advance(120)
     await polled(world)
     found = {name: one for name, one in (await listed(world)).items() if one["pools"]}
-    assert found.keys() == {"vm-sizes-d-to-dsv2", "ubuntu-22.04"}
+    assert found.keys() == {"vm-sizes-d-to-dsv2", "ubuntu-22.04", "default-outbound-access"}
     assert found["vm-sizes-d-to-dsv2"]["pools"] == [{"account": "demo", "id": "old", "nodes": 2, "jobs": 2}]
-    assert (found["vm-sizes-d-to-dsv2"]["lastDay"], found["vm-sizes-d-to-dsv2"]["daysLeft"]) == (None, None)
+    closed = found["default-outbound-access"]
+    assert (closed["lastDay"], closed["daysLeft"]) == (None, None)
     jammy = found["ubuntu-22.04"]
     assert jammy["pools"] == [{"account": "demo", "id": "jammy", "nodes": 1, "jobs": 0}]
     assert jammy["lastDay"] == "2027-06-30"
@@ -63,15 +82,19 @@ async def test_pools_are_named_with_their_nodes_and_jobs(world: World) -> None:
     assert jammy["daysLeft"] == (date(2027, 6, 30) - clock).days
     own = (await world.get("accounts/demo/pools/jammy")).body["retirements"]
     assert [(one["id"], one["daysLeft"]) for one in own] == [("ubuntu-22.04", jammy["daysLeft"])]
-    findings = {pool: (await world.get(f"accounts/demo/pools/{pool}")).body["findings"] for pool in ("old", "new")}
-    assert findings == {"old": [], "new": []}  # no day of the old size is known
+    findings = {pool: (await world.get(f"accounts/demo/pools/{pool}")).body["findings"] for pool in ("closed", "new")}
+    assert findings == {"closed": [], "new": []}  # no day is known
     rows = list(csv.DictReader(io.StringIO((await world.get("retirements?format=csv")).body)))
     shown = [(row["id"], row["account"], row["pool"], row["nodes"], row["jobs"]) for row in rows if row["pool"]]
-    assert shown == [("ubuntu-22.04", "demo", "jammy", "1", "0"), ("vm-sizes-d-to-dsv2", "demo", "old", "2", "2")]
+    assert shown == [
+        ("ubuntu-22.04", "demo", "jammy", "1", "0"),
+        ("vm-sizes-d-to-dsv2", "demo", "old", "2", "2"),
+        ("default-outbound-access", "demo", "closed", "0", "0"),
+    ]
     metrics = (await world.get("metrics")).body
     series = 'azbatch_retirement_days{account="demo",pool="jammy",retirement="ubuntu-22.04"}'
     assert f"{series} {jammy['daysLeft']}.0" in metrics
-    assert 'azbatch_retirement_days{account="demo",pool="old"' not in metrics
+    assert 'azbatch_retirement_days{account="demo",pool="closed"' not in metrics
 
 
 async def test_all_announcements_are_listed_on_request_also_as_a_table(world: World) -> None:
@@ -86,7 +109,7 @@ async def test_all_announcements_are_listed_on_request_also_as_a_table(world: Wo
     assert {row["pool"] for row in rows} == {""}
     apps = [(name, str(one["unknownPools"]), str(one["concernsApp"]).lower()) for name, one in every.items()]
     assert [(row["id"], row["unknownPools"], row["concernsApp"]) for row in rows] == apps
-    assert next(row["daysLeft"] for row in rows if row["id"] == "vm-sizes-np") == ""
+    assert next(row["daysLeft"] for row in rows if row["id"] == "pool-usage-metrics") == ""
 
 
 @pytest.mark.parametrize(("version", "concerned"), [("~3", True), ("", False)])
