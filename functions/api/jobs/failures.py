@@ -11,7 +11,7 @@ from shared.domain.reports.reports import FailuresReport
 from shared.domain.tasks.failure_advice import advice_on
 from shared.domain.tasks.failures import FailureGroup, Failures
 
-_MAX_OUTPUTS = 10
+_MAX_OUTPUTS, _MAX_NODES = 10, 10
 
 
 class NodeFailuresAnswer(Answer):
@@ -30,13 +30,20 @@ class OutputExampleAnswer(Answer):
 
 
 class OutputGroupAnswer(Answer):
-    """Kept outputs that say the same; `id` is that of their signature, `lines` are the first one's."""
+    """Kept outputs that say the same; `id` is that of their signature, `lines` are the first one's.
+
+    `nodes` are those with the most of their tasks, `otherNodes` counts those that ran elsewhere. `tasks` are the ids of
+    those that ended first.
+    """
 
     id: str
     title: str
     count: int
     lines: list[str]
     advice: str | None
+    nodes: list[NodeFailuresAnswer]
+    other_nodes: int
+    tasks: list[str]
     first: OutputExampleAnswer
     newest: OutputExampleAnswer
 
@@ -107,12 +114,16 @@ def _group(group: FailureGroup, outputs: OutputGroups) -> FailureGroupAnswer:
 
 
 def _outputs(group: OutputGroup) -> OutputGroupAnswer:
+    nodes = sorted(group.nodes, key=lambda node: (-node[1], node[0]))[:_MAX_NODES]
     return OutputGroupAnswer(
         id=group.id,
         title=group.title,
         count=group.count,
         lines=list(group.first.excerpt.lines),
         advice=group.known.advice if group.known else None,
+        nodes=[NodeFailuresAnswer(pool_id=pool, node_id=node, count=count) for (pool, node), count in nodes],
+        other_nodes=group.count - sum(count for _, count in nodes),
+        tasks=list(group.tasks),
         first=_example(group.first),
         newest=_example(group.newest),
     )

@@ -16,7 +16,7 @@ from shared.domain.outputs.known_errors import KnownError, known_error_of
 from shared.domain.outputs.line_strengths import Strength, strength_of
 from shared.domain.outputs.log_prefixes import LogMessage
 
-MAX_GROUPS, MAX_NODES = 200, 100
+MAX_GROUPS, MAX_NODES, MAX_TASKS = 200, 100, 100
 type Node = tuple[str, str]
 
 
@@ -35,18 +35,23 @@ class OutputExample:
 
 @dataclass(frozen=True, slots=True)
 class OutputGroup:
-    """Tasks of one signature. `nodes` has the tasks by node; `elsewhere` counts those on nodes beyond MAX_NODES."""
+    """Tasks of one signature.
+
+    `nodes` has the tasks by node; `elsewhere` counts those on nodes beyond MAX_NODES. `ends` are the first MAX_TASKS of
+    them that ended, each with its end.
+    """
 
     count: int
     first: OutputExample
     newest: OutputExample
     nodes: tuple[tuple[Node, int], ...] = ()
     elsewhere: int = 0
+    ends: tuple[tuple[datetime, str], ...] = ()
 
     @classmethod
     def of(cls, example: OutputExample) -> "OutputGroup":
         nodes = ((example.node, 1),) if example.node != ("", "") else ()
-        return cls(1, example, example, nodes)
+        return cls(1, example, example, nodes, ends=((example.ended, example.task),))
 
     @property
     def id(self) -> str:
@@ -64,6 +69,11 @@ class OutputGroup:
     def known(self) -> KnownError | None:
         """The known error that the first example shows, with sentence and advice."""
         return known_error_of(self.first.known)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The ids of its tasks, those that ended first, at most MAX_TASKS."""
+        return tuple(task for _, task in self.ends)
 
     @property
     def node_count(self) -> int:
@@ -118,6 +128,7 @@ def _merged(groups: Sequence[OutputGroup]) -> OutputGroup:
         max(group.newest for group in groups),
         tuple((node, nodes[node]) for node in sorted(kept)),
         sum(group.elsewhere for group in groups) + sum(nodes.values()) - sum(nodes[node] for node in kept),
+        tuple(sorted(end for group in groups for end in group.ends)[:MAX_TASKS]),
     )
 
 

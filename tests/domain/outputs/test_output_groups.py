@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shared.domain.outputs.excerpts import error_excerpt
 from shared.domain.outputs.known_errors import known_error
-from shared.domain.outputs.output_groups import MAX_NODES, OutputExample, OutputGroup, OutputGroups
+from shared.domain.outputs.output_groups import MAX_NODES, MAX_TASKS, OutputExample, OutputGroup, OutputGroups
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 TEXTS = [f"ModuleNotFoundError: No module named '{name}'\n" for name in ("numpy", "torch", "yaml", "h5py")] + [
@@ -79,6 +79,13 @@ def test_nodes_beyond_the_bound_are_counted() -> None:
     assert group.node_count == MAX_NODES
     assert group.elsewhere == 10
     assert group.count == MAX_NODES + 10
+
+
+def test_the_tasks_of_a_group_are_those_that_ended_first() -> None:
+    examples = [example(0, at, 1, MAX_TASKS + 9 - at) for at in range(MAX_TASKS + 10)]
+    (group,) = OutputGroups.of(examples).groups
+    assert group.tasks == tuple(f"task-{at}" for at in range(MAX_TASKS + 9, 9, -1))
+    assert group.count == MAX_TASKS + 10
 
 
 def test_a_group_has_title_examples_and_advice() -> None:

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.canned.canned_api import Canned
-from tests.e2e.canned.canned_job import failure_group, failures, live_task, output_group
+from tests.e2e.canned.canned_job import NODES, failure_group, failures, live_task, output_group
 from tests.e2e.canned.job_page import part, show
 from tests.e2e.canned.pool_page import FAINT_TEXT
 
@@ -43,7 +43,8 @@ def test_a_cause_says_what_its_kept_outputs_say_and_that_they_are_a_sample(page:
     titles = found.get_by_role("heading", level=5)
     expect(titles.first).to_have_text("ModuleNotFoundError: No module named 'scenes'")
     module, disk = (found.locator(f"[data-output={name}]") for name in ("module", "disk"))
-    expect(module).to_contain_text("4 of 9 kept outputs")
+    expect(module).to_contain_text("4 of 9 kept outputs, on at least 2 nodes, since ")
+    expect(disk).to_contain_text("2 of 9 kept outputs, on 2 nodes, since ")
     expect(module).to_contain_text("Install it.")
     expect(disk.locator("pre")).to_have_text("writing\nOSError: No space left on device")
     expect(found).to_contain_text("Not listed: 1 more kept output with rarer messages.")
@@ -86,6 +87,19 @@ def test_the_first_and_the_newest_example_lead_to_their_tasks(page: Page, explai
     expect(outputs_of(page, "killed").locator("[data-output=a] .shown-by")).to_have_text(
         re.compile("^Example: frame-00, ")
     )
+
+
+def test_the_tasks_and_nodes_of_a_message_unfold(page: Page, explained: Canned) -> None:
+    show(page, explained)
+    module = outputs_of(page, "killed").locator("[data-output=module]")
+    module.get_by_text("4 tasks and where they ran").focus()
+    page.keyboard.press("Enter")
+    tasks, nodes = module.locator("dd").all()
+    expect(tasks.get_by_role("link")).to_have_text(["frame-00", "frame-01", "frame-02", "frame-03"])
+    expect(nodes.locator("span:has(> a)")).to_have_text([f"{node} 1 task" for node in NODES[:2]])
+    expect(nodes).to_contain_text("2 tasks on other nodes")
+    nodes.get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(f"pool=render-d4s&node={NODES[0]}$"))
 
 
 def test_a_cause_without_kept_outputs_has_no_word_of_them(page: Page, explained: Canned) -> None:

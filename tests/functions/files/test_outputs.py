@@ -200,7 +200,10 @@ async def test_failures_are_grouped_by_what_kept_outputs_say(world: World) -> No
     assert [output["count"] for output in outputs] == [2, 1]
     assert outputs[0]["title"] == "ModuleNotFoundError: No module named x"
     assert outputs[0]["lines"] == ["ModuleNotFoundError: No module named x"]
-    assert {outputs[0]["first"]["taskId"], outputs[0]["newest"]["taskId"]} == {"a", "b"}
+    assert {outputs[0]["first"]["taskId"], outputs[0]["newest"]["taskId"]} == {"a", "b"} == set(outputs[0]["tasks"])
+    assert sum(node["count"] for node in outputs[0]["nodes"]) == 2
+    assert {node["poolId"] for node in outputs[0]["nodes"]} == {"grouped"}
+    assert (outputs[0]["otherNodes"], outputs[1]["tasks"]) == (0, ["c"])
 
 
 async def test_an_operator_deletes_what_was_kept_of_a_job(world: World) -> None:

@@ -1,12 +1,13 @@
 // What kept outputs of the failed tasks of one cause say, the most frequent first. Everything in them is from outside.
 
-import { formatExactTime } from "../format/dates.ts";
+import { formatExactTime, formatTime } from "../format/dates.ts";
 import { formatCount, plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
 import { addressOfJobView, type JobView } from "../routing/jobView.ts";
+import { addressOfDetail } from "../routing/routes.ts";
 import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Id } from "../ui/text/Id.tsx";
-import { examplesOf, listedOutputs, sampleText } from "./keptOutputs.ts";
+import { examplesOf, listedOutputs, nodesText, sampleText } from "./keptOutputs.ts";
 import type { FailureGroup, OutputGroup } from "./model.ts";
 
 interface KeptOutputsProps {
@@ -50,6 +51,8 @@ function OutputList({ outputs, kept, view }: OutputListProps) {
             </h5>
             <small>
               {formatCount(output.count)} of {plural(kept, "kept output")}
+              {output.nodes.length > 0 && `, on ${nodesText(output)}`}, since{" "}
+              <time dateTime={output.first.endTime}>{formatTime(Date.parse(output.first.endTime))}</time>
             </small>
           </div>
           <Excerpt lines={output.lines} />
@@ -67,9 +70,42 @@ function OutputList({ outputs, kept, view }: OutputListProps) {
               </span>
             ))}
           </p>
+          <TasksAndNodes output={output} view={view} />
         </li>
       ))}
     </ul>
+  );
+}
+
+/** All tasks whose kept outputs say this, and the nodes on which they ran. */
+function TasksAndNodes({ output, view }: { output: OutputGroup; view: JobView }) {
+  const { tasks, nodes, otherNodes, count } = output;
+  const unlisted = count - tasks.length;
+  return (
+    <details>
+      <summary>{plural(count, "task")} and where they ran</summary>
+      <dl class="places">
+        <dt>Tasks</dt>
+        <dd>
+          {tasks.map((task) => (
+            <span key={task}>
+              <Id text={task} to={addressOfJobView({ ...view, task })} />
+            </span>
+          ))}
+          {unlisted > 0 && <span class="soft">and {formatCount(unlisted)} later ones</span>}
+        </dd>
+        <dt>Nodes</dt>
+        <dd>
+          {nodes.map(({ poolId, nodeId, count: tasksThere }) => (
+            <span key={`${poolId} ${nodeId}`}>
+              <Id text={nodeId} to={addressOfDetail("pools", view.account, poolId ?? "", { node: nodeId })} />{" "}
+              {plural(tasksThere, "task")}
+            </span>
+          ))}
+          {otherNodes > 0 && <span class="soft">{plural(otherNodes, "task")} on other nodes or unknown ones</span>}
+        </dd>
+      </dl>
+    </details>
   );
 }
 

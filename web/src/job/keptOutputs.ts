@@ -22,6 +22,11 @@ export function sampleText({ kept, count }: FailureGroup): string {
   return kept < count ? `${formatCount(kept)} kept, a sample of ${plural(count, "failed task")}` : `${formatCount(kept)} kept`;
 }
 
+/** "1 node", "3 nodes", or "at least 10 nodes" where tasks ran on others, too. */
+export function nodesText({ nodes, otherNodes }: OutputGroup): string {
+  return `${otherNodes ? "at least " : ""}${plural(nodes.length, "node")}`;
+}
+
 interface NamedExample extends OutputExample {
   name: string;
 }

@@ -23,8 +23,21 @@ export interface OutputGroup {
   count: number;
   lines: string[];
   advice: string | null;
+  /** Those with most of its tasks; the server lists ten at most. */
+  nodes: FailingNode[];
+  /** Tasks that ran on other nodes. */
+  otherNodes: number;
+  /** The ids of those that ended first. */
+  tasks: string[];
   first: OutputExample;
   newest: OutputExample;
+}
+
+/** How many failed tasks ran on a node. */
+export interface FailingNode {
+  poolId: string | null;
+  nodeId: string;
+  count: number;
 }
 
 export interface FailureGroup {
@@ -35,7 +48,7 @@ export interface FailureGroup {
   count: number;
   firstTime: string | null;
   lastTime: string | null;
-  nodes: { poolId: string | null; nodeId: string; count: number }[];
+  nodes: FailingNode[];
   /** Tasks that failed on other nodes, or on none. */
   otherNodes: number;
   tasks: string[];

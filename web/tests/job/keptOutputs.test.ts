@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { examplesOf, listedOutputs, sampleText } from "../../src/job/keptOutputs.ts";
+import { examplesOf, listedOutputs, nodesText, sampleText } from "../../src/job/keptOutputs.ts";
 import type { FailureGroup, OutputGroup } from "../../src/job/model.ts";
 
 function output(id: string, count: number, newest = "b"): OutputGroup {
-  const first = { taskId: "a", endTime: "2026-11-30T10:00:00Z" };
-  return { id, title: id, count, lines: [], advice: null, first, newest: { taskId: newest, endTime: "2026-11-30T11:00:00Z" } };
+  const [first, last] = ["10", "11"].map((hour) => `2026-11-30T${hour}:00:00Z`) as [string, string];
+  const examples = { first: { taskId: "a", endTime: first }, newest: { taskId: newest, endTime: last } };
+  return { id, title: id, count, lines: [], advice: null, nodes: [], otherNodes: 0, tasks: [], ...examples };
 }
 
 function group(count: number, kept: number, outputs: OutputGroup[] = []): FailureGroup {
@@ -24,6 +25,12 @@ test("kept outputs are a sample where more tasks failed", () => {
   assert.equal(sampleText(group(1312, 5)), "5 kept, a sample of 1,312 failed tasks");
   assert.equal(sampleText(group(5, 5)), "5 kept");
   assert.equal(sampleText(group(2, 5)), "5 kept");
+});
+
+test("nodes that aren't listed make their number a lower bound", () => {
+  const nodes = ["a", "b"].map((nodeId) => ({ poolId: "p", nodeId, count: 1 }));
+  assert.equal(nodesText({ ...output("x", 2), nodes }), "2 nodes");
+  assert.equal(nodesText({ ...output("x", 3), nodes: nodes.slice(1), otherNodes: 2 }), "at least 1 node");
 });
 
 test("one example has one name, several are the first and the newest", () => {
