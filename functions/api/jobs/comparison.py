@@ -10,7 +10,7 @@ from functions.http.answers import Answer, stamp, utc
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import Format
-from shared.domain.contrasts.attributes import HOUR
+from shared.domain.contrasts.attributes import HOUR, SETTING_CHANGE
 from shared.domain.contrasts.comparison import LEVEL
 from shared.domain.contrasts.contrast import ComparisonResult, Contrast
 from shared.domain.contrasts.titles import title_of
@@ -24,7 +24,7 @@ _UNITS: Mapping[str, tuple[ContrastUnit, int]] = {
     "gpuMemoryPeak": ("B", 1),
     "gpus": ("gpus", 1000),
 }
-_TIMES = ("start", "startHour")
+_TIMES = ("start", "startHour", SETTING_CHANGE)
 _DIGITS = 6
 
 
@@ -148,6 +148,7 @@ def _answer(found: ComparisonReport) -> ComparisonAnswer:
 
 def _contrast(one: Contrast) -> ContrastAnswer:
     tally, is_time = one.tally, one.attribute in _TIMES
+    since, until = _times(one) if is_time else (0, 0)
     unit, divisor = _UNITS.get(one.attribute, ("number", 1))
     is_range = not one.is_value and not is_time
     low, high = one.difference_bounds
@@ -159,8 +160,8 @@ def _contrast(one: Contrast) -> ContrastAnswer:
         low=one.low / divisor if is_range and one.low is not None else None,
         high=one.high / divisor if is_range and one.high is not None else None,
         unit=unit if is_range else None,
-        since=stamp(one.low or 0) if is_time else None,
-        until=stamp((one.high or 0) + (HOUR if one.is_value else 0)) if is_time and one.high is not None else None,
+        since=stamp(since),
+        until=stamp(until),
         failed=tally.failed,
         succeeded=succeeded,
         failed_share=round(tally.failed / tally.all_failed, _DIGITS),
@@ -172,6 +173,13 @@ def _contrast(one: Contrast) -> ContrastAnswer:
         task_filter=_filter(one),
         same_tasks=[SameTasksAnswer(attribute=same.attribute, title=title_of(same)) for same in one.alike],
     )
+
+
+def _times(one: Contrast) -> tuple[int, int]:
+    """Returns the bounds of times in milliseconds since 1970, 0 for none."""
+    if one.attribute == SETTING_CHANGE:
+        return one.low.since if one.low else 0, one.high.until if one.high else 0
+    return one.low or 0, one.high + (HOUR if one.is_value else 0) if one.high else 0
 
 
 def _value(one: Contrast) -> str:

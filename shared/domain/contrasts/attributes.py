@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from shared.domain.contrasts.id_parts import part_columns
+from shared.domain.contrasts.setting_eras import PoolChange, era_columns
 from shared.domain.core.keys import key_of, keys_of
 from shared.domain.tasks.tasks import Task
 
 type AttributeKind = Literal["nominal", "rising", "interval"]
 """Groups are single values; values from a bound on; or values between two bounds."""
 type AttributeScale = Literal["machine", "time", "use", "history", "id"]
+SETTING_CHANGE = "settingChange"
 HOUR, _DAY = 3_600_000, 86_400_000
 _LONG = 36 * HOUR
 _MIN_PER_VALUE = 4
@@ -64,13 +66,15 @@ def attributes_of(
     nodes: Mapping[tuple[str, str], NodeTraits],
     figures: Mapping[str, RunFigures],
     positions: Sequence[int],
+    changes: Mapping[str, Sequence[PoolChange]],
 ) -> list[Attribute]:
     """Returns all attributes that differ among some tasks.
 
-    `nodes` are by (pool, node), `figures` by task key, `positions` in the job by row.
+    `nodes` are by (pool, node), `figures` by task key, `positions` in the job by row, `changes` of settings by pool.
     """
     found = [
         *(*_of_machines(tasks, nodes, figures), *_of_times(tasks)),
+        *(Attribute.numeric(SETTING_CHANGE, "interval", "time", eras) for eras in era_columns(tasks, changes)),
         *(*_of_figures(tasks, figures), *_of_ids(tasks, positions)),
     ]
     return [one for one in found if _varies(one.values)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shared.domain.contrasts.attributes import (
+    SETTING_CHANGE,
     Attribute,
     NodeTraits,
     RunFigures,
@@ -20,6 +21,7 @@ from shared.domain.contrasts.contrast import Contrast, TaskComparison
 from shared.domain.contrasts.dispersion import between_neighbours, between_nodes
 from shared.domain.contrasts.groups import ContrastGroup, best_group, members, placed
 from shared.domain.contrasts.id_parts import MAX_PARTS
+from shared.domain.contrasts.setting_eras import PoolChange
 from shared.domain.contrasts.statistics import hypergeometric_tail, normal_tail, odds_ratio_bound
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, SUCCESS, Task
 
@@ -33,7 +35,8 @@ MAX_CONTRASTS, MAX_SEARCHES = 4, 6
 _SAME, _MOSTLY = 0.5, 0.95
 _NEAR = 1.0
 _ID_PARTS = tuple(f"idPart{place}" for place in range(1, MAX_PARTS + 1))
-_WITH_ONE_BOUND, _WITH_TWO_BOUNDS = ("position", *_ID_PARTS, "wait", "start"), ("start", "position", *_ID_PARTS)
+_WITH_ONE_BOUND = (SETTING_CHANGE, "position", *_ID_PARTS, "wait", "start")
+_WITH_TWO_BOUNDS = (SETTING_CHANGE, "start", "position", *_ID_PARTS)
 _USED_UP = ("runTime", "memoryPeak", "gpuMemoryPeak", "gpus")
 
 
@@ -100,11 +103,14 @@ def compare_tasks(
     nodes: Mapping[tuple[str, str], NodeTraits] | None = None,
     figures: Mapping[str, RunFigures] | None = None,
     positions: Sequence[int] | None = None,
+    *,
+    changes: Mapping[str, Sequence[PoolChange]] | None = None,
 ) -> TaskComparison:
     """Returns what sets the failed ones among ended tasks apart.
 
     Tasks that haven't ended are left out. `nodes` are by (pool id, node id), `figures` of measured runs by task key,
-    `positions` in the job by row: those among the `tasks` without any.
+    `positions` in the job by row: those among the `tasks` without any. `changes` of settings are by pool id, the
+    earliest first.
     """
     rows = [at for at, task in enumerate(tasks) if task.state == COMPLETED and task.result in (SUCCESS, FAILURE)]
     ended = [tasks[at] for at in rows]
@@ -118,7 +124,7 @@ def compare_tasks(
         return TaskComparison("tooFew", failed, succeeded)
     places = positions or positions_of(tasks)
     of_ended = [places[at] for at in rows]
-    attributes = attributes_of(ended, nodes or {}, figures or {}, of_ended)
+    attributes = attributes_of(ended, nodes or {}, figures or {}, of_ended, changes or {})
     search = GroupSearch(ended, attributes, of_ended)
     contrasts, consequences = _causes(search), _consequences(search)
     return TaskComparison(
@@ -170,12 +176,14 @@ def _is_retry_policy(attribute: Attribute, failed: bytes) -> bool:
 def _first_of(found: Sequence[ClearGroup], failed: bytes) -> ClearGroup:
     """Returns the best group, or one of the same tasks that goes before it.
 
-    That is the node before a coarser property of machines. Of time and order with nearly equal scores, the start goes
-    first for a range with two bounds, as an outage has, and the position in the job for one with a single bound.
+    That is the node before a coarser property of machines, and the change of an image before the image. Of time and
+    order with nearly equal scores, a change of settings goes first, then the start for a range with two bounds, as an
+    outage has, and the position in the job for one with a single bound.
     """
     first = found[0]
     if first.group.attribute.scale == "machine":
-        return next((one for one in found if one.group.attribute.name == "node" and one.inside == first.inside), first)
+        same = {one.group.attribute.name: one for one in found if one.inside == first.inside}
+        return same.get("node") or same.get(SETTING_CHANGE) or first
     serial = _WITH_ONE_BOUND if None in first.group.bounds else _WITH_TWO_BOUNDS
     if first.group.attribute.name not in serial:
         return first

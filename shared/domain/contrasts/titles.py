@@ -1,11 +1,12 @@
 """A contrast in words: `On node 'n3'`, `Memory peak of 3.7 GiB or more`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from shared.domain.contrasts.attributes import HOUR
+from shared.domain.contrasts.attributes import HOUR, SETTING_CHANGE
 from shared.domain.contrasts.contrast import Contrast
+from shared.domain.contrasts.setting_eras import SettingEra
 from shared.domain.core.stamps import from_milliseconds
 
 _GIB, _MIB, _THOUSAND = 1 << 30, 1 << 20, 1000
@@ -16,6 +17,8 @@ def title_of(contrast: Contrast) -> str:
     name, low, high = contrast.attribute, contrast.low, contrast.high
     if contrast.is_value:
         return _value(name, low)
+    if name == SETTING_CHANGE:
+        return f"Started {' and '.join(_changes(low, high))}"
     text = _TEXTS.get(name, str)
     what = _NAMES.get(name) or f"Part {name.removeprefix('idPart')} of the id"
     if high is None:
@@ -35,6 +38,13 @@ def _value(name: str, value: Any) -> str:
     if name.startswith("idPart"):
         return f"Part {name.removeprefix('idPart')} of the id is '{value}'"
     return f"{_NAMES[name]} {value}"
+
+
+def _changes(low: SettingEra | None, high: SettingEra | None) -> Iterator[str]:
+    if low is not None:
+        yield f"after the pool's change of {_moment(low.since)}: {low.begun}"
+    if high is not None:
+        yield f"before the pool's change of {_moment(high.until)}: {high.ended}"
 
 
 def _moment(milliseconds: int) -> str:

@@ -28,9 +28,11 @@ VARIABLES = "startTask.environmentSettings"
 _KEPT_WITH_HIDDEN = (
     "applicationPackageReferences", "startTask.resourceFiles", "startTask.containerSettings", "startTask.userIdentity",
 )  # fmt: skip
-_IMAGE = "virtualMachineConfiguration.imageReference."
+_MACHINE = "virtualMachineConfiguration."
+_IMAGE = f"{_MACHINE}imageReference."
 _OWN_IMAGES = ("virtualMachineImageId", "sharedGalleryImageId", "communityGalleryImageId")
 _IMAGE_PARTS, _LATEST = ("publisher", "offer", "sku", "version"), "latest"
+_MAX_NAMED, _MAX_VALUE = 3, 60  # settings in words, and characters of a value there
 _MAX_TEXT = 200  # characters of a value
 _CONTEXT = 30  # of these, before the first difference of long ones
 
@@ -155,6 +157,38 @@ def image_in(settings: Mapping[str, str]) -> str:
     own = next((image[name] for name in _OWN_IMAGES if image[name]), "")
     parts = (image[name] for name in _IMAGE_PARTS if image[name] not in {"", _LATEST})
     return (own or "/".join(parts)).lower()
+
+
+def texts_of_changes(changes: Sequence[SettingChange], *, more: int = 0) -> list[tuple[datetime, str]]:
+    """Returns changes in words by time, the earliest first: `image 22.04 -> 24.04, taskSlotsPerNode 4 -> 8`.
+
+    With the latest ones `more` were made that `changes` don't have.
+    """
+    times = sorted({one.at for one in changes})
+    return [(at, _named([one for one in changes if one.at == at], more if at == times[-1] else 0)) for at in times]
+
+
+def _named(changes: Sequence[SettingChange], more: int) -> str:
+    """Returns the first changed settings in words; all that name the image are one, which goes first."""
+    image = [one for one in changes if one.name.startswith(_IMAGE)]
+    before, after = ("/".join(filter(None, (getattr(one, side) for one in image))) for side in ("before", "after"))
+    texts = [_change_text("image", before, after)] if image else []
+    texts += [
+        _change_text(one.name.removeprefix(_MACHINE), one.before, one.after) for one in changes if one not in image
+    ]
+    left = len(texts[_MAX_NAMED:]) + more
+    return ", ".join([*texts[:_MAX_NAMED], *([f"{left:,} more"] if left else [])])
+
+
+def _change_text(name: str, before: str | None, after: str | None) -> str:
+    if before == after:
+        return f"another {name}"
+    old, new = (_short(value or "none") for value in (before, after))
+    return f"{name} {old} -> {new}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 1]}…"
 
 
 def _by_name(pool: HasSettings) -> dict[str, str]:

@@ -4,7 +4,7 @@ No request goes to Batch. Of a large job a sample is compared, in a thread, as i
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,12 +16,14 @@ from shared.domain.contrasts.contrast import TaskComparison
 from shared.domain.contrasts.node_outcomes import NodeOutcomes, OutcomeCounts, failing_nodes
 from shared.domain.contrasts.rules.failing_nodes import failing_node_findings
 from shared.domain.contrasts.sampling import ComparedTasks, TaskSample
+from shared.domain.contrasts.setting_eras import PoolChange
 from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.findings.finding import Finding
+from shared.domain.nodes.failing_nodes import NodePlace
 from shared.domain.nodes.nodes import Node
 from shared.domain.pools.pools import Pool
-from shared.domain.pools.setting_changes import image_in, settings_at
+from shared.domain.pools.setting_changes import image_in, settings_at, texts_of_changes
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.tasks import Task, TaskCounts
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
@@ -62,10 +64,14 @@ class TaskComparisons:
             await self._read(report, compared, outcomes)
         tasks = compared.tasks
         is_compared = bool(tasks) and counts.succeeded > 0
-        traits = await self._traits(report.account.key, tasks) if is_compared else {}
+        starts = _first_starts(tasks) if is_compared else {}
+        pools = await self._pools_of(report.account.key, starts)
+        traits = await self._traits(report.account.key, pools, starts)
         figures = await self._figures(report, tasks) if is_compared else {}
         found = outcomes.of_job(report.job.key)
-        comparison, findings = await asyncio.to_thread(_compared, compared, found, traits, figures)
+        comparison, findings = await asyncio.to_thread(
+            _compared, compared, found, traits, figures, {name: _changes(pool) for name, pool in pools.items()}
+        )
         return ComparisonReport(report, snapshot.as_of if snapshot else None, counts, comparison, findings)
 
     async def _read(self, report: JobReport, compared: ComparedTasks, outcomes: OutcomeCounts) -> None:
@@ -75,23 +81,27 @@ class TaskComparisons:
                 compared.add(part.leaf, part.places)
                 outcomes.add_leaf(part.leaf, part.places)
 
-    async def _traits(self, account_key: str, tasks: Sequence[Task]) -> dict[tuple[str, str], NodeTraits]:
+    async def _pools_of(self, account_key: str, places: Collection[NodePlace]) -> dict[str, Pool | None]:
+        """Returns the pools of nodes by id, None where one isn't stored or can't be read. Raises StorageError."""
+        found = dict[str, Pool | None]()
+        for name in sorted({place[0] for place in places}):
+            try:
+                _, found[name] = await self._pools.load(account_key, name)
+            except UnreadableError:
+                found[name] = None
+        return found
+
+    async def _traits(
+        self, account_key: str, pools: Mapping[str, Pool | None], starts: Mapping[NodePlace, int]
+    ) -> dict[NodePlace, NodeTraits]:
         """Returns what is stored of the nodes that ran tasks; of nodes that are gone only what their pool had set."""
-        found, starts = dict[tuple[str, str], NodeTraits](), _first_starts(tasks)
-        for name in sorted({place[0] for place in starts}):
+        found = dict[NodePlace, NodeTraits]()
+        for name, pool in pools.items():
             stored = (await self._nodes.read(account_key, key_of(name))).nodes
-            pool = await self._pool(account_key, name)
             for place, start in starts.items():
                 if place[0] == name:
                     found[place] = _traits(stored.get(key_of(place[1])), pool, start)
         return found
-
-    async def _pool(self, account_key: str, name: str) -> Pool | None:
-        """Returns a pool, None where it isn't stored or can't be read. Raises StorageError."""
-        try:
-            return (await self._pools.load(account_key, name))[1]
-        except UnreadableError:
-            return None
 
     async def _figures(self, report: JobReport, tasks: Sequence[Task]) -> dict[str, RunFigures]:
         """Returns the figures of the latest runs, by task key."""
@@ -109,9 +119,14 @@ class TaskComparisons:
         }
 
 
-def _first_starts(tasks: Sequence[Task]) -> dict[tuple[str, str], int]:
+def _changes(pool: Pool | None) -> list[PoolChange]:
+    texts = texts_of_changes(pool.changes, more=pool.changes_left_out) if pool else []
+    return [PoolChange(to_milliseconds(at), text) for at, text in texts]
+
+
+def _first_starts(tasks: Sequence[Task]) -> dict[NodePlace, int]:
     """Returns the first start on each node that ran tasks, in milliseconds since 1970."""
-    found = dict[tuple[str, str], int]()
+    found = dict[NodePlace, int]()
     for task in tasks:
         if task.node[1] and task.start:
             found[task.node] = min(found.get(task.node, task.start), task.start)
@@ -130,9 +145,10 @@ def _traits(node: Node | None, pool: Pool | None, start: int) -> NodeTraits:
 def _compared(
     compared: ComparedTasks,
     outcomes: NodeOutcomes,
-    traits: Mapping[tuple[str, str], NodeTraits],
+    traits: Mapping[NodePlace, NodeTraits],
     figures: Mapping[str, RunFigures],
+    changes: Mapping[str, Sequence[PoolChange]],
 ) -> tuple[TaskComparison, list[Finding]]:
-    comparison = compare_tasks(compared.tasks, traits, figures, compared.positions())
+    comparison = compare_tasks(compared.tasks, traits, figures, compared.positions(), changes=changes)
     nodes = nodes_at_fault(failing_nodes(outcomes), comparison)
     return comparison, list(failing_node_findings(nodes))

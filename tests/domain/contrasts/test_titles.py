@@ -5,10 +5,14 @@ from typing import Any
 import pytest
 
 from shared.domain.contrasts.contrast import Contrast
+from shared.domain.contrasts.setting_eras import SettingEra
 from shared.domain.contrasts.statistics import Tally
 from shared.domain.contrasts.titles import title_of
 
 _AT = 1_790_000_000_000
+_FIRST = SettingEra(1, _AT, "image 22.04 -> 24.04", _AT + 1000, "vmSize a -> b")
+_AFTER = "after the pool's change of 2026-09-21 14:13:20: image 22.04 -> 24.04"
+_BEFORE = "before the pool's change of 2026-09-21 14:13:21: vmSize a -> b"
 
 
 @pytest.mark.parametrize(
@@ -31,9 +35,13 @@ _AT = 1_790_000_000_000
         ("gpus", 750, None, "GPUs used: 0.75 or more"),
         ("retries", 2, None, "Retries: 2 or more"),
         ("position", 900, None, "Position in the job of 900 or more"),
+        ("settingChange", _FIRST, None, f"Started {_AFTER}"),
+        ("settingChange", None, _FIRST, f"Started {_BEFORE}"),
+        ("settingChange", _FIRST, _FIRST, f"Started {_AFTER} and {_BEFORE}"),
         ("idPart3", 10, 20, "Part 3 of the id between 10 and 20"),
     ],
 )
 def test_a_group_in_words(attribute: str, low: Any, high: Any, title: str) -> None:
-    one = Contrast(attribute, low, high, low == high, Tally(1, 2, 3, 9), 0.001)
+    is_value = low == high and attribute != "settingChange"
+    one = Contrast(attribute, low, high, is_value, Tally(1, 2, 3, 9), 0.001)
     assert title_of(one) == title

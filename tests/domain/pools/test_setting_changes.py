@@ -18,6 +18,7 @@ from shared.domain.pools.setting_changes import (
     image_in,
     settings_at,
     settings_event,
+    texts_of_changes,
 )
 from shared.domain.tasks.task_details import NameValue, ResourceFile
 
@@ -246,3 +247,19 @@ def test_settings_before_forgotten_changes_are_not_known() -> None:
 def test_an_image_is_named_by_its_id_or_its_parts(image: Image, name: str) -> None:
     machines = MachineSettings(virtual_machine_configuration=Machine(image_reference=image))
     assert image_in(settings_at(replace(FACTS, settings=machines), (), NOW)) == name
+
+
+def test_changes_in_words_stand_by_time_with_the_image_first() -> None:
+    settings = MachineSettings(virtual_machine_configuration=machine("24.04"))
+    pool = first_seen(FACTS, NOW).seen(changed(slots_per_node=8, settings=settings), LATER)
+    latest = LATER + timedelta(hours=1)
+    task = StartTask("x" * 100, (("A", "***"),))
+    pool = pool.seen(replace(pool.facts, start_task=task, last_modified=latest), latest)
+    (first_at, first), (second_at, second) = texts_of_changes(pool.changes, more=2)
+    assert (first_at, second_at) == (LATER, latest)
+    assert first == "image 22.04 -> 24.04, taskSlotsPerNode 1 -> 8, nodeAgentSKUId batch.node.22.04 -> batch.node.24.04"
+    assert second.startswith(f"startTask.commandLine none -> {'x' * 59}…, startTask.environmentSettings none -> ")
+    assert second.endswith(", startTask.maxTaskRetryCount none -> 0, 3 more")
+    hidden = SettingChange(NOW, "startTask.environmentSettings.KEY", "[redacted]", "[redacted]")
+    assert texts_of_changes([hidden]) == [(NOW, "another startTask.environmentSettings.KEY")]
+    assert texts_of_changes([]) == []

@@ -90,3 +90,8 @@ async def test_the_image_on_which_tasks_fail_is_named_although_its_nodes_are_gon
     first = answer["contrasts"][0]
     named = {first["attribute"]: first["title"]} | {one["attribute"]: one["title"] for one in first["sameTasks"]}
     assert named["image"] == "Image canonical/ubuntu/24.04"
+    assert named["settingChange"].startswith("Started after the pool's change of ")
+    assert named["settingChange"].endswith(": image 22.04 -> 24.04")
+    assert (first["attribute"], first["value"], first["low"], first["high"]) == ("settingChange", None, None, None)
+    (change,) = (await world.get("accounts/demo/pools/imaged")).body["settingChanges"]
+    assert (first["since"], first["until"]) == (change["time"], None)

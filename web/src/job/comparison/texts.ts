@@ -12,6 +12,7 @@ const NAMES = new Map([
   ["slots", "task slots"],
   ["startHour", "hour of the start"],
   ["hourOfDay", "hour of the day"],
+  ["settingChange", "changed settings of the pool"],
   ["position", "position in the job"],
   ["gpuMemoryPeak", "memory peak of GPUs"],
   ["gpus", "GPUs used"],
