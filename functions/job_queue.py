@@ -35,9 +35,7 @@ def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
             return
         try:
             left = [queued] if await services.polling.run_queued(queued) else []
-            failing = services.polling.take_failing()
-            await services.output_keeper.keep(failing, services.polling.take_failing_pools())
-            await services.failing_nodes.refresh(failing)
+            await services.failures.follow()
             if left := left + services.polling.take_messages():
                 more.set([text_of(message) for message in left])
         except NotFoundError as error:

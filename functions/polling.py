@@ -42,11 +42,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         try:
             await services.polling.tick()
             spent = timedelta(seconds=asyncio.get_running_loop().time() - began)
-            left = min(budget, turn) - spent  # after a long tick none, so that the next one isn't late
-            failing = services.polling.take_failing()
-            await services.output_keeper.keep(failing, services.polling.take_failing_pools(), left)
-            spent = timedelta(seconds=asyncio.get_running_loop().time() - began)
-            await services.failing_nodes.refresh(failing, min(budget, turn) - spent)
+            await services.failures.follow(min(budget, turn) - spent)
         finally:
             await sweep
             await upload
@@ -75,9 +71,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
             await services.polling.run(request.account, request.poll)
         except NotFoundError as error:
             _LOG.warning("A poll on demand was dropped: %s", error)
-        failing = services.polling.take_failing()
-        await services.output_keeper.keep(failing, services.polling.take_failing_pools())
-        await services.failing_nodes.refresh(failing)
+        await services.failures.follow()
         if messages := services.polling.take_messages():
             jobs.set([text_of(message) for message in messages])
 

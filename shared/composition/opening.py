@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from shared.clock import Clock
+from shared.composition.failures import failures_of, output_limits_of
 from shared.composition.parts import Parts, open_parts
 from shared.composition.polling import polling_of
 from shared.domain.blobs.blobs import UNREAD_TELEMETRY
 from shared.domain.jobs.job_samples import JOB_SAMPLES
-from shared.domain.outputs.output_limits import OutputLimits
 from shared.domain.pools.pool_samples import POOL_SAMPLES, PoolNumbers
 from shared.domain.prices.price_settings import PriceSettings
 from shared.domain.quotas.quota_settings import QuotaSettings
@@ -47,10 +46,10 @@ from shared.services.explain.pool_queues import PoolQueues
 from shared.services.explain.request_budgets import RequestBudgets
 from shared.services.explain.shared_evidence import SharedEvidence
 from shared.services.explain.waiting_jobs import WaitingJobs
+from shared.services.failures import FailureFollowUp
 from shared.services.files.file_reader import FileReader
 from shared.services.files.kept_outputs import KeptOutputs
 from shared.services.files.kept_start_outputs import KeptStartOutputs
-from shared.services.files.output_keeper import OutputKeeper
 from shared.services.housekeeping import HousekeepingService
 from shared.services.ingestion import Ingestion
 from shared.services.jobs.job_records import JobRecords
@@ -67,7 +66,6 @@ from shared.services.queries.usage_queries import UsageQueries
 from shared.services.queries.waited_histories import WaitedHistories
 from shared.services.quotas.quota_queries import QuotaQueries
 from shared.services.quotas.quota_reader import QuotaReader
-from shared.services.tasks.failing_node_digests import FailingNodeDigests
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.services.tasks.live_tasks import LiveTasks
 from shared.services.tasks.node_sharing import NodeSharingService
@@ -95,8 +93,7 @@ class Services:
     files: FileReader
     kept_outputs: KeptOutputs
     kept_start_outputs: KeptStartOutputs
-    output_keeper: OutputKeeper
-    failing_nodes: FailingNodeDigests
+    failures: FailureFollowUp
     timelines: Timelines
     comparisons: TaskComparisons
     explanations: Explanations
@@ -153,8 +150,7 @@ async def open_services(settings: Settings) -> Services:
     container = settings.resource_log_container if settings.ingestion_enabled else None
     events = EventQueries(registry, parts.ingestion, container=container, retention=settings.event_retention)
     budgets = RequestBudgets(registry)
-    output_days = {"": timedelta()} if settings.file_readers == "nobody" else settings.output_days
-    output_limits = OutputLimits(output_days, settings.output_bytes_a_day, settings.output_tasks_a_minute)
+    output_limits = output_limits_of(settings)
     starts = KeptStartOutputs(accounts, registry, pools, stores.outputs, output_limits)
     prices = PriceSettings(
         *(settings.price_source, settings.price_currency, settings.price_url),
@@ -201,8 +197,7 @@ async def open_services(settings: Settings) -> Services:
         files=FileReader(sources, queries, tasks, registry, stores.outputs, starts),
         kept_outputs=KeptOutputs(accounts, registry, queries, tasks, stores.outputs, output_limits),
         kept_start_outputs=starts,
-        output_keeper=OutputKeeper(sources, registry, stores.rounds, walk, stores.outputs, output_limits),
-        failing_nodes=FailingNodeDigests(registry, walk, stores.jobs, records),
+        failures=failures_of(parts, polling, registry, records, walk),
         timelines=Timelines(queries, walk),
         comparisons=TaskComparisons(queries, walk, stores, parts.ingestion.attempts),
         explanations=explaining(),

@@ -11,6 +11,8 @@ from shared.domain.outputs.kept_outputs import STREAMS, TAIL
 
 MAX_READ = len(STREAMS) * (TAIL + CELL + CONTEXT)
 """Bytes that are read of one task at most: its tails, and what secrets are recognised by."""
+MAX_TRIES = 6
+"""Reads of a task that may fail before it isn't tried again."""
 _MINUTE, _DAY = 60_000, 86_400_000  # milliseconds
 _MAX_DAYS = 3_650
 

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from azure.batch.models import BatchTaskCreateOptions
 
+from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.core.stamps import stamp
 from shared.clock import SteppedClock
 from shared.domain.core.stamps import to_milliseconds
@@ -19,7 +20,9 @@ from shared.domain.outputs.failed_starts import FailingPool, failing_pools
 from shared.domain.outputs.kept_outputs import OutputMark
 from shared.domain.outputs.output_limits import OutputLimits
 from shared.services.accounts.registry import Registry
+from shared.services.files.failed_run_finder import FailedRunFinder
 from shared.services.files.output_keeper import OutputKeeper
+from shared.services.files.run_keeper import RunKeeper
 from shared.services.queries.queries import Queries
 from shared.services.tasks.leaf_reader import LeafReader
 from shared.settings import read_settings
@@ -31,6 +34,7 @@ from tests.emulator.support.staging import add_job, add_pool
 from tests.functions.conftest import World
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+READ_LIMIT = timedelta(seconds=6)
 COMMAND = "sh -c 'echo last words >&2; exit 3'"
 TASKS = 4
 
@@ -68,11 +72,13 @@ async def host(world: World) -> AsyncIterator[tuple[Host, Callable[[], Awaitable
     stores, source = Stores(tables), BatchAccount.connect(account, key=settings.keys["demo"], credential=None)
     clock = SteppedClock(lambda: _now(world))
     registry = Registry({account.id: account}, stores.monitoring, clock, settings.poll_interval)
-    walk = LeafReader(Queries(registry, stores), stores.cache)
+    leaves = LeafReader(Queries(registry, stores), stores.cache)
     limits = OutputLimits(settings.output_days, settings.output_bytes_a_day, settings.output_tasks_a_minute)
 
     def started(store: type[OutputStore]) -> OutputKeeper:
-        return OutputKeeper({account.id: source}, registry, stores.rounds, walk, store(tables), limits)
+        outputs, finder = store(tables), FailedRunFinder(leaves, limits)
+        runs = RunKeeper(outputs, limits, READ_LIMIT)
+        return OutputKeeper({account.id: source}, registry, stores.rounds, finder, outputs, limits, runs)
 
     async def polled() -> Job:
         job = await stores.jobs.load(account.key, "hosts")
@@ -88,6 +94,11 @@ async def host(world: World) -> AsyncIterator[tuple[Host, Callable[[], Awaitable
     yield started, polled
     await source.close()
     await tables.close()
+
+
+async def _keep(keeper: OutputKeeper, one: Job | FailingPool) -> None:
+    keeper.note({"demo": [one]})
+    await keeper.keep()
 
 
 async def _now(world: World) -> datetime:
@@ -109,9 +120,9 @@ async def test_two_hosts_keep_each_output_once(world: World, host: Any) -> None:
     started, polled = host
     job = await polled()
     keepers = [started(OutputStore), started(OutputStore)]
-    await asyncio.gather(*(keeper.keep({"demo": [job]}, {}) for keeper in keepers))
+    await asyncio.gather(*(_keep(keeper, job) for keeper in keepers))
     for keeper in keepers:
-        await keeper.keep({"demo": [job]}, {})
+        await _keep(keeper, job)
     assert await _kept(world) == ["last words\n"] * TASKS
 
 
@@ -119,20 +130,20 @@ async def test_what_a_host_kept_before_it_died_is_not_read_again(world: World, h
     started, polled = host
     job = await polled()
     with pytest.raises(HostDiedError):
-        await started(DyingStore).keep({"demo": [job]}, {})
+        await _keep(started(DyingStore), job)
     reads = _reads(world)
     assert reads == TASKS  # of stderr, as stdout is empty
     assert await _kept(world) == ["last words\n"] * TASKS
-    await started(OutputStore).keep({"demo": [job]}, {})
+    await _keep(started(OutputStore), job)
     assert _reads(world) == reads
 
 
 async def test_a_restarted_host_looks_at_a_job_once(world: World, host: Any) -> None:
     started, polled = host
     job, keeper = await polled(), started(OutputStore)
-    await keeper.keep({"demo": [job]}, {})
+    await _keep(keeper, job)
     again = started(DyingStore)
-    await again.keep({"demo": [job]}, {})  # there is nothing to note
+    await _keep(again, job)  # there is nothing to note
     assert await _kept(world) == ["last words\n"] * TASKS
 
 
@@ -140,13 +151,13 @@ async def test_two_hosts_keep_each_start_task_once(world: World, host: Any) -> N
     started, _ = host
     nodes, pool = await _failed_starts(world)
     keepers = [started(OutputStore), started(OutputStore)]
-    await asyncio.gather(*(keeper.keep({}, {"demo": [pool]}) for keeper in keepers))
+    await asyncio.gather(*(_keep(keeper, pool) for keeper in keepers))
     for keeper in keepers:
-        await keeper.keep({}, {"demo": [pool]})
+        await _keep(keeper, pool)
     assert await _kept_starts(world, nodes) == ["last words\n"] * len(nodes)
     reads = _reads(world)
     for keeper in (*keepers, started(OutputStore)):
-        await keeper.keep({}, {"demo": [pool]})
+        await _keep(keeper, pool)
     assert _reads(world) == reads
 
 
@@ -154,8 +165,8 @@ async def test_a_node_that_left_the_pool_before_its_turn_stays_due(world: World,
     started, _ = host
     nodes, pool = await _failed_starts(world)
     keeper, (first, *others) = started(OutputStore), pool.runs
-    await keeper.keep({}, {"demo": [pool._replace(runs=(first,))]}, timedelta())
-    await keeper.keep({}, {"demo": [pool._replace(runs=tuple(others))]})
+    keeper.note({"demo": [pool._replace(runs=(first,))]})
+    await _keep(keeper, pool._replace(runs=tuple(others)))
     assert await _kept_starts(world, nodes) == ["last words\n"] * len(nodes)
 
 
@@ -178,3 +189,29 @@ def _run(info: Any) -> StartRun:
 async def _kept_starts(world: World, nodes: list[str]) -> list[str | None]:
     found = [await world.get(f"accounts/demo/pools/failing/nodes/{node}/output") for node in nodes]
     return [one.body["stderr"]["text"] for one in found]
+
+
+async def test_a_node_that_hangs_holds_up_no_other_and_spends_no_budget(world: World, host: Any) -> None:
+    started, polled = host
+    keeper, job = started(OutputStore), await polled()
+    world.emulator.faults.add(Fault(path="/jobs/hosts/tasks/t0/files/*", delaySeconds=60))
+    account = keeper.sources["demo"].account.key
+    before = (await keeper.store.load_spent(account)).at(await _now(world))
+    await _keep(keeper, job)
+    assert await _kept(world) == [None, *["last words\n"] * (TASKS - 1)]
+    spent = await keeper.store.load_spent(account)
+    assert spent.read - before.read == (TASKS - 1) * len("last words\n")
+    world.emulator.faults.clear()
+    world.advance(61)
+    await keeper.keep()
+    assert await _kept(world) == ["last words\n"] * TASKS
+
+
+async def test_some_outputs_are_kept_however_long_a_tick_took(world: World, host: Any) -> None:
+    started, polled = host
+    keeper = started(OutputStore)
+    keeper.note({"demo": [await polled()]})
+    reads = _reads(world)
+    await keeper.keep(timedelta(seconds=-30))
+    assert _reads(world) == reads + TASKS
+    assert await _kept(world) == ["last words\n"] * TASKS
