@@ -11,7 +11,7 @@ from shared.domain.outputs.kept_outputs import OLDEST, JobOutputs
 from shared.domain.outputs.output_limits import MAX_TRIES, OutputLimits, SpentOutputs
 from shared.domain.tasks.tasks import FAILURE, Task
 
-NO_TEXT, UNREAD = "NotText", "ReadFailed"
+NO_TEXT, RAN_AGAIN, UNREAD = "NotText", "RanAgain", "ReadFailed"
 _WHY = {
     "NotFailed": "Only outputs of failed tasks are kept.",
     "NeverRan": "The task failed before it ran on a node, so it has no output.",
@@ -27,6 +27,7 @@ _WHY = {
     "the failure. The log says if Batch refuses it.",
     "Gone": "It was deleted or is past its time, or it wasn't read within a day of the failure.",
     NO_TEXT: "It is no text, so its secrets can't be masked.",
+    RAN_AGAIN: "The task ran again before its output was read, so the files were those of another run.",
     UNREAD: f"Each of {MAX_TRIES} reads failed: the node didn't answer in time, or Batch answered with an error.",
 }
 _GONE = {"FileNotFound": "the task has no such file", "NodeNotReady": "the node didn't answer"}

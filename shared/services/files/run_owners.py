@@ -5,8 +5,10 @@ from typing import Protocol
 
 from shared.domain.jobs.jobs import Job
 from shared.domain.outputs.failed_runs import FailedRun
-from shared.domain.outputs.failed_starts import FOLDER, FailingPool
+from shared.domain.outputs.failed_starts import FOLDER, FailingPool, start_of
+from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_files import FileOwner, files_of_node, files_of_task
+from shared.stores.batch.batch_pools import BatchPools
 
 
 class RunOwner(Protocol):
@@ -19,6 +21,10 @@ class RunOwner(Protocol):
     def folder(self) -> str: ...
 
     def files(self, run: FailedRun) -> FileOwner: ...
+
+    async def is_latest(self, source: BatchAccount, run: FailedRun) -> bool:
+        """Returns whether Batch has no later run, whose files would be in the place of these. Raises BatchError."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,11 @@ class TasksOfJob:
     def files(self, run: FailedRun) -> FileOwner:
         return files_of_task(self.job.facts.id, run.task_id)
 
+    async def is_latest(self, source: BatchAccount, run: FailedRun) -> bool:
+        """Raises BatchMissingError if the job was deleted, BatchError."""
+        task = await source.fetch_task(self.job.facts.id, run.task_id)
+        return task is None or FailedRun.of(task).ended == run.ended
+
 
 @dataclass(frozen=True, slots=True)
 class NodesOfPool:
@@ -51,3 +62,8 @@ class NodesOfPool:
 
     def files(self, run: FailedRun) -> FileOwner:
         return files_of_node(self.pool.id, run.node[1])
+
+    async def is_latest(self, source: BatchAccount, run: FailedRun) -> bool:
+        """Raises BatchError."""
+        node = await BatchPools(source).fetch_node(self.pool.id, run.node[1])
+        return node is None or node.start is None or node.start.start == start_of(run)

@@ -9,14 +9,14 @@ from shared.domain.files.file_parts import Part, encoding_of, last_part, shown_p
 from shared.domain.outputs.excerpts import error_excerpt
 from shared.domain.outputs.failed_runs import FailedRun
 from shared.domain.outputs.kept_outputs import STREAMS, TAIL, KeptOutput, KeptTail
-from shared.domain.outputs.unkept_outputs import NO_TEXT
+from shared.domain.outputs.unkept_outputs import NO_TEXT, RAN_AGAIN
 from shared.errors import BatchMissingError
 from shared.services.files.run_owners import RunOwner
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_files import BatchFiles
 
-REQUESTS = 2 * len(STREAMS)
-"""For a run: the size and the end of each stream."""
+REQUESTS = 2 * len(STREAMS) + 1
+"""For a run: the size and the end of each stream, and whether it is still the latest."""
 _OWNERS = ("JobNotFound", "PoolNotFound")
 _NOTHING = Part(0, 0)
 _LATE = timedelta(seconds=2)
@@ -45,7 +45,10 @@ class RunReader:
 
     async def read(self) -> list[Stream]:
         """Returns the ends of STREAMS. Raises BatchMissingError if the job or pool was deleted, BatchError."""
-        return [await self._read(self.owner.folder + stream) for stream in STREAMS]
+        streams = [await self._read(self.owner.folder + stream) for stream in STREAMS]
+        if all(stream.reason for stream in streams) or await self.owner.is_latest(self.source, self.run):
+            return streams
+        return unread(RAN_AGAIN)
 
     async def _read(self, path: str) -> Stream:
         files, owner = BatchFiles(self.source), self.owner.files(self.run)

@@ -78,6 +78,11 @@ def nodes_of(body: bytes, recent_at: int) -> tuple[list[Node], str | None]:
     return [_node(row, recent_at) for row in page.value], page.link
 
 
+def node_of(body: bytes) -> Node:
+    """Returns one node, without its recent tasks."""
+    return _node(_NODE.decode(body), 0)
+
+
 def known_nodes_of(body: bytes, known: Mapping[bytes, Node]) -> tuple[list[SentNode], str | None]:
     """Returns the page without recent tasks; nodes with `known` bytes aren't parsed again."""
     page = _RAW.decode(body)

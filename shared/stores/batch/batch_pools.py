@@ -9,13 +9,16 @@ from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.nodes.nodes import Node, NodeCounts
 from shared.domain.pools.pool_facts import PoolFacts
+from shared.errors import BatchMissingError
 from shared.stores.batch.batch import BatchAccount
 from shared.stores.batch.batch_addresses import literal, query_of
 from shared.stores.batch.batch_lists import BatchLists, ResourceList
-from shared.stores.batch.batch_node_rows import AGENT, NODE_FIELDS, RECENT, counts_of, known_nodes_of, nodes_of
+from shared.stores.batch.batch_node_rows import AGENT, NODE_FIELDS, RECENT, counts_of, known_nodes_of, node_of, nodes_of
 from shared.stores.batch.batch_pool_rows import pool_fields, pool_of
 
 _NO_POOL = ("PoolNotFound",)
+_NO_NODE = ("NodeNotFound", *_NO_POOL)
+_START_FIELDS = ("id", "state", "startTaskInfo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,15 @@ class BatchPools(BatchLists):
         intent = f"list the nodes of '{pool_id}'"
         found = await self.pages(url, intent, lambda body: nodes_of(body, recent_at), missing=_NO_POOL)
         return NodeList(tuple(node for page, _ in found for node in page), len(found))
+
+    async def fetch_node(self, pool_id: str, node_id: str) -> Node | None:
+        """Returns the id, state and start task of one node, or None. Raises BatchError."""
+        pool, node = quote(pool_id, safe=""), quote(node_id, safe="")
+        url = f"/pools/{pool}/nodes/{node}?{query_of(_START_FIELDS, page=False, version=self.source.pool_version)}"
+        try:
+            return await self.one(url, f"get the node '{node_id}' of '{pool_id}'", node_of, missing=_NO_NODE)
+        except BatchMissingError:
+            return None
 
     def _pool_query(self, *, page: bool = True) -> str:
         version = self.source.pool_version

@@ -207,6 +207,19 @@ async def test_a_node_that_hangs_holds_up_no_other_and_spends_no_budget(world: W
     assert await _kept(world) == ["last words\n"] * TASKS
 
 
+async def test_a_task_that_ran_again_before_its_turn_gets_no_output_of_another_run(world: World, host: Any) -> None:
+    started, polled = host
+    keeper, job = started(OutputStore), await polled()
+    await world.batch.reactivate_task("hosts", "t0")
+    world.advance(300)
+    await _keep(keeper, job)
+    found = await world.get("accounts/demo/jobs/hosts/tasks/t0/output")
+    assert (found.body["stderr"]["text"], found.body["stderr"]["reason"]) == (None, "RanAgain")
+    await world.app.fire("tick")
+    await _keep(keeper, await polled())
+    assert await _kept(world) == ["last words\n"] * TASKS
+
+
 async def test_some_outputs_are_kept_however_long_a_tick_took(world: World, host: Any) -> None:
     started, polled = host
     keeper = started(OutputStore)

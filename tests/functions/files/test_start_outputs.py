@@ -183,3 +183,20 @@ async def test_a_failure_of_batch_is_tried_again(world: World) -> None:
     world.advance(61)
     await world.app.fire("tick")
     assert (await _output(world, node))["stderr"]["text"] == "last words\n"
+
+
+async def test_a_run_whose_node_was_rebooted_before_it_was_read_gets_no_output_of_the_next_run(world: World) -> None:
+    world.emulator.faults.add(Fault(path="/pools/rebooted/nodes/*/files/*", status=500))
+    (node,) = await _stage(world, "rebooted", command="sh -c 'echo begun >&2; sleep 300; echo last words >&2; exit 3'")
+    run = (await world.get(node)).body["startTaskInfo"]
+    await world.batch.begin_reboot_node("rebooted", node.rpartition("/")[2], REBOOT)
+    world.advance(200)
+    world.emulator.faults.clear()
+    await world.app.fire("tick")
+    now = (await world.get(node)).body["startTaskInfo"]
+    assert (now["state"], now["startTime"] > run["startTime"]) == ("running", True)
+    said = (await _output(world, node, run["startTime"]))["stderr"]
+    assert (said["text"], said["reason"]) == (None, "RanAgain")
+    world.advance(900)
+    await _settle(world)
+    assert (await _output(world, node))["stderr"]["text"] == "begun\nlast words\n"
