@@ -17,41 +17,52 @@ from shared.domain.leaves.task_lists import TaskList
 from shared.domain.reports.reports import JobReport
 from shared.domain.tasks.failures import FailureGroup
 from shared.domain.tasks.rerun_scripts import (
+    WHOLE,
     FailedTasks,
+    Part,
     python_reactivation,
     python_resubmission,
     shell_reactivation,
 )
 from shared.errors import NotFoundError
 
-_MAX_TASKS = 20_000
+_MAX_TASKS, _MAX_PARTS, _ALL = 20_000, 1_000, 10**9
 _MEDIA = "text/plain; charset=utf-8"
 _Action = Annotated[
     Literal["reactivate", "resubmit"],
     Meta(description="reactivate: the same tasks; resubmit: copies of them in the same job, under new ids."),
 ]
 _Language = Annotated[Literal["python", "shell"], Meta(description="shell: the Azure CLI, which only reactivates.")]
+_Part = Annotated[int, Meta(ge=1, le=_MAX_PARTS, description="Which part of the group the script names.")]
+_Parts = Annotated[
+    int, Meta(ge=1, le=_MAX_PARTS, description=f"In how many parts of at most {_MAX_TASKS} tasks the group is divided.")
+]
 
 
 class RerunQuery(Query):
-    """What the script does, and its language."""
+    """What the script does, its language, and for which part of the group."""
 
     action: _Action = "reactivate"
     language: _Language = "python"
+    part: _Part = 1
+    parts: _Parts = 1
 
 
 def add_failure_rerun(routes: Routes) -> None:
     @routes.route("GET", f"{JOB}/failures/{{group}}/rerun", query=RerunQuery, returns=str, media=_MEDIA)
     async def get_failure_rerun(call: RouteRequest[RerunQuery, None]) -> RouteResponse:
-        """Returns a script that runs all tasks of a failure group again, to read and to start with one's own rights."""
+        """Returns a script that runs tasks of a failure group again, to read and to start with one's own rights."""
         query = call.query
         if query.action == "resubmit" and query.language == "shell":
             raise BadRequestError("A shell script only reactivates tasks; take language=python.", target="language")
+        if query.part > query.parts:
+            raise BadRequestError(f"There are {query.parts} parts.", target="part")
         services, account, job = await call.services(), call.path["account"], call.path["job"]
         report = await services.queries.job(account, job)
         group = await _group(services, report, call.path["group"])
-        tasks = await _failed_tasks(services, report, group)
-        name = f"{query.action}-{group.id}.{'sh' if query.language == 'shell' else 'py'}"
+        tasks = await _failed_tasks(services, report, group, Part(query.part, query.parts))
+        part = "" if tasks.part == WHOLE else f"-{query.part}-of-{query.parts}"
+        name = f"{query.action}-{group.id}{part}.{'sh' if query.language == 'shell' else 'py'}"
         return RouteResponse(_script(tasks, query), headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
@@ -71,18 +82,19 @@ async def _group(services: Services, report: JobReport, group_id: str) -> Failur
     return found
 
 
-async def _failed_tasks(services: Services, report: JobReport, group: FailureGroup) -> FailedTasks:
-    """Returns the tasks of a group. Raises BadRequestError if a script can't have so many, and storage errors."""
-    wanted = TaskList(_MAX_TASKS + 1, TaskFilter(failure_groups=frozenset({group.id})))
+async def _failed_tasks(services: Services, report: JobReport, group: FailureGroup, part: Part) -> FailedTasks:
+    """Returns a part of a group's tasks. Raises BadRequestError if a script can't have so many, and storage errors."""
+    wanted = TaskList(_ALL, TaskFilter(failure_groups=frozenset({group.id})))
     ids = list[str]()
     async with aclosing(services.tasks.tasks(report.account.id, report.job.facts.id, wanted)) as batches:
         async for batch in batches:
-            ids += [task.id for task in batch]
-    if len(ids) > _MAX_TASKS:
-        raise BadRequestError(
-            f"The group has more than {_MAX_TASKS:,} tasks, the most that a script names: submit the job's tasks anew.",
-            target="group",
-        )
+            ids += [task.id for task in batch if part.has(task.id)]
+            if len(ids) > _MAX_TASKS:
+                raise BadRequestError(
+                    f"These are more than {_MAX_TASKS:,} tasks, the most that a script names: divide the group into "
+                    f"more 'parts' and take one 'part' after the other. It has about {group.count:,} tasks.",
+                    target="parts",
+                )
     snapshot, account = report.job.snapshot, report.account
     return FailedTasks(
         account=account.name,
@@ -92,6 +104,7 @@ async def _failed_tasks(services: Services, report: JobReport, group: FailureGro
         cause=_cause(group),
         as_of=snapshot.as_of if snapshot else report.job.facts.creation_time,
         ids=ids,
+        part=part,
     )
 
 

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from shlex import quote
+from typing import NamedTuple
+from zlib import crc32
 
 from shared.domain.core.amounts import amount
+from shared.domain.core.keys import key_of
 from shared.domain.core.stamps import format_stamp
 
 SUFFIX = "-again"
@@ -26,9 +29,28 @@ _RESUBMISSION = (
 )
 
 
+class Part(NamedTuple):
+    """One of so many parts of a group of tasks, from 1; a task is always in the same one, also when others leave."""
+
+    number: int
+    all: int
+
+    def has(self, task_id: str) -> bool:
+        return crc32(key_of(task_id).encode("utf-8", "surrogatepass")) % self.all == self.number - 1
+
+    def __str__(self) -> str:
+        return f"part {self.number} of {self.all}"
+
+
+WHOLE = Part(1, 1)
+
+
 @dataclass(frozen=True, slots=True)
 class FailedTasks:
-    """Failed tasks of a job by id, as of a time; `cause` is what they have in common, in words."""
+    """Failed tasks of a job by id, as of a time; `cause` is what they have in common, in words.
+
+    They are one of so many parts of all that have it.
+    """
 
     account: str
     endpoint: str
@@ -37,10 +59,11 @@ class FailedTasks:
     cause: str
     as_of: datetime
     ids: Sequence[str]
+    part: Part = WHOLE
 
     def title(self, verb: str) -> str:
-        tasks = amount(len(self.ids), "failed task")
-        return f"{verb} {tasks} of the job {self.job_id!a} ({self.cause}), as of {format_stamp(self.as_of)}."
+        tasks, part = amount(len(self.ids), "failed task"), f", {self.part}" if self.part != WHOLE else ""
+        return f"{verb} {tasks} of the job {self.job_id!a} ({self.cause}){part}, as of {format_stamp(self.as_of)}."
 
 
 def shell_reactivation(tasks: FailedTasks) -> str:

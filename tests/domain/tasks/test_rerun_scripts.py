@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from shared.domain.tasks.rerun_scripts import (
     FailedTasks,
+    Part,
     python_reactivation,
     python_resubmission,
     shell_reactivation,
@@ -40,6 +42,18 @@ _AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 def failed_tasks(ids: Sequence[str], job: str = "job's\n`x`", cause: str = "UserError\nimport os") -> FailedTasks:
     return FailedTasks("demo", "http://127.0.0.1:9", "https://batch/.default", job, cause, _AT, ids)
+
+
+@given(st.lists(st.text(min_size=1, max_size=64), unique=True), st.integers(1, 9))
+def test_each_task_is_in_one_part(ids: list[str], parts: int) -> None:
+    for each in ids:
+        assert sum(Part(number, parts).has(each) for number in range(1, parts + 1)) == 1
+
+
+def test_parts_of_a_large_group_are_of_about_the_same_size() -> None:
+    sizes = Counter(number for at in range(100_000) for number in range(1, 8) if Part(number, 7).has(f"frame-{at:06}"))
+    assert all(13_000 < size < 16_000 for size in sizes.values())
+    assert len(sizes) == 7
 
 
 def test_the_shell_passes_each_id_on_as_it_is(tmp_path: Path) -> None:

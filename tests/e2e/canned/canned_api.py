@@ -356,13 +356,8 @@ def refusal(status: int, sentence: str) -> tuple[int, dict[str, Any]]:
 def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, Any]:
     """Answers a request for one job by [account, job, part, task]; trailing names may be missing."""
     account, job, part, task, measured = [*names, "", "", ""][:5]
-    if measured == "files":
-        return _files(canned, canned.files, "/".join(names[5:]), query)
-    if measured == "output":
-        kept = canned.kept.get(task)
-        return (200, kept) if kept else refusal(404, f"There is no task '{task}'.")
     if measured:
-        return _telemetry(canned, query)
+        return _part_of_task(canned, task, names[4:], query)
     broken = canned.broken.get("task" if task else part or "job")
     if broken:
         return refusal(*broken)
@@ -372,6 +367,19 @@ def _part(canned: Canned, path: str, names: list[str], query: dict[str, list[str
     grouped = canned.parts.get(f"{part} by {query['groupBy'][0]}") if "groupBy" in query else None
     found = canned.live.get(task) if task else grouped or canned.parts.get(part) if part else jobs.get(job)
     return (200, found) if found else refusal(404, f"There is no {task or part or job} here.")
+
+
+def _part_of_task(canned: Canned, task: str, names: list[str], query: dict[str, list[str]]) -> tuple[int, Any]:
+    """Answers a request for a task's files, kept output or telemetry, or for a script of a failure group."""
+    if names[0] == "files":
+        return _files(canned, canned.files, "/".join(names[1:]), query)
+    if names[0] == "rerun":
+        broken = canned.broken.get("rerun")
+        return refusal(*broken) if broken else (200, f"script {urlencode(query, doseq=True)}\n".encode())
+    if names[0] == "output":
+        kept = canned.kept.get(task)
+        return (200, kept) if kept else refusal(404, f"There is no task '{task}'.")
+    return _telemetry(canned, query)
 
 
 def _files(canned: Canned, files: dict[str, bytes], path: str, query: dict[str, list[str]]) -> tuple[int, Any]:

@@ -125,20 +125,6 @@ def test_a_cause_of_failure_filters_the_tasks(page: Page, render: Canned) -> Non
     expect(part(page, "tasks").locator("tr[data-task]")).to_have_count(25)
 
 
-def test_a_cause_of_failure_has_scripts_that_run_its_tasks_again(page: Page, render: Canned) -> None:
-    show(page, render)
-    cause = part(page, "failures").locator("tr[data-group=killed]")
-    cause.get_by_text("Run again").click()
-    scripts = {link.inner_text(): link.get_attribute("href") for link in cause.locator(".rerun a").all()}
-    path = "/api/accounts/demo/jobs/render/failures/killed/rerun"
-    assert scripts == {
-        "Reactivate them, Python": f"{path}?action=reactivate&language=python",
-        "Reactivate them, Azure CLI": f"{path}?action=reactivate&language=shell",
-        "Submit copies, Python": f"{path}?action=resubmit&language=python",
-    }
-    expect(cause).to_contain_text("Batchscope changes nothing in Batch")
-
-
 def test_a_terminated_task_may_have_reached_its_time_limit(page: Page, render: Canned) -> None:
     render.tasks = [task("long", group="x", failureCode="TaskEnded")]
     show(page, render)

@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +89,20 @@ async def test_what_has_no_script_is_refused_with_a_sentence(world: World) -> No
     assert (answer.status, answer.body["error"]["code"]) == (404, "FailureGroupNotFound")
 
 
-async def test_a_group_of_too_many_tasks_has_no_script(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = await _failed(world, "large")
-    monkeypatch.setattr("functions.api.jobs.failure_rerun._MAX_TASKS", 2)
+async def test_a_group_of_too_many_tasks_is_divided_into_parts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = await _failed(world, "large", number=9)
+    monkeypatch.setattr("functions.api.jobs.failure_rerun._MAX_TASKS", 8)
     answer = await world.get(path)
-    assert (answer.status, answer.body["error"]["target"]) == (400, "group")
-    assert answer.body["error"]["message"].startswith("The group has more than 2 tasks")
+    assert (answer.status, answer.body["error"]["target"]) == (400, "parts")
+    assert answer.body["error"]["message"].startswith("These are more than 8 tasks")
+    scripts = [await world.get(f"{path}?parts=3&part={part}") for part in (1, 2, 3)]
+    named = [re.findall(r"'(frame-\d)',", script.body) for script in scripts]
+    assert sorted(chain(*named)) == [f"frame-{at}" for at in range(9)]
+    assert "part 2 of 3, as of " in scripts[1].body.splitlines()[0]
+    assert scripts[1].headers["content-disposition"].endswith('-2-of-3.py"')
+    await world.batch.reactivate_task("large", named[0][0])
+    await world.poll()
+    again = await world.get(f"{path}?parts=3&part=2")
+    assert re.findall(r"'(frame-\d)',", again.body) == named[1]  # whoever leaves another part moves nobody
+    answer = await world.get(f"{path}?parts=3&part=4")
+    assert (answer.status, answer.body["error"]["target"]) == (400, "part")

@@ -7,6 +7,8 @@ const TIMEOUT_MS = 20_000;
 const MAX_PAGES = 20;
 /** For a whole part of a CSV table: Azure lets a response take 230 seconds to begin. */
 const CSV_TIMEOUT_MS = 300_000;
+/** For a script, which may name many tasks. */
+const TEXT_TIMEOUT_MS = 120_000;
 /** For a part of a file, which Batch asks its node for. */
 const FILE_TIMEOUT_MS = 120_000;
 
@@ -88,6 +90,13 @@ export async function requestFilePart(path: string, signal: AbortSignal): Promis
   const response = await request(path, { Accept: "text/plain, */*" }, signal, FILE_TIMEOUT_MS);
   if (!response.ok) throw await apiErrorOf(response);
   return response;
+}
+
+/** Requests a text, such as a script. Raises ApiError, UnreachableError or the signal's abort. */
+export async function requestText(path: string, signal: AbortSignal): Promise<string> {
+  const response = await request(path, { Accept: "text/plain" }, signal, TEXT_TIMEOUT_MS);
+  if (!response.ok) throw await apiErrorOf(response);
+  return response.text();
 }
 
 async function request(

@@ -103,7 +103,7 @@ function GroupRow({ group, max, view, open }: FailuresProps & { group: FailureGr
             <ExternalText text={group.advice} />
           </p>
         )}
-        <RerunScripts view={view} group={group.id} />
+        <RerunScripts view={view} group={group} />
       </th>
       <td role="cell" class="number">
         <b>{formatCount(group.count)}</b>
