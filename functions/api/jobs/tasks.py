@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
+from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from functions.api.endpoints import JOB
 from functions.api.jobs.job_models import JudgedPage, TaskAnswer, TaskResult, TaskState, judged, task_answer
 from functions.http.csv_table import CsvTable
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.lists import continuation_of, position_of
-from functions.http.parameters import BadRequestError, Format, Ids, Key
+from functions.http.parameters import BadRequestError, Format, Ids, Key, Time
 from functions.http.rendering import LOOKS
-from shared.domain.leaves.task_filters import TaskFilter
+from shared.domain.core.stamps import to_milliseconds
+from shared.domain.leaves.task_filters import Between, TaskFilter
 from shared.domain.leaves.task_lists import TaskList
 from shared.domain.leaves.task_order import TaskOrder
 from shared.domain.tasks.tasks import RESULTS, STATES
@@ -21,8 +23,9 @@ from shared.domain.tasks.tasks import RESULTS, STATES
 _MAX_JSON, _MAX_CSV = 1000, 100_000
 _MAX_SORTED_CSV = 25_000  # these and as many again stay in memory until the last leaf is read: some 50 MB
 _DESCENDING = " desc"
+_MS = timedelta(milliseconds=1)
 
-ExitCodes = Annotated[tuple[int, ...], Meta(max_length=100)]
+Numbers = Annotated[tuple[int, ...], Meta(max_length=100)]
 type TasksPageSize = Annotated[
     int,
     Meta(
@@ -51,11 +54,16 @@ class TasksQuery(Query):
 
     state: tuple[TaskState, ...] = ()
     result: tuple[TaskResult, ...] = ()
-    exit_code: ExitCodes = ()
+    exit_code: Numbers = ()
     node_id: Ids = ()
     pool_id: Ids = ()
     failure_group: Ids = ()
     prefix: Key = ""
+    slots: Numbers = ()
+    started_from: Time | UnsetType = UNSET
+    started_to: Time | UnsetType = UNSET
+    run_time_from: timedelta | UnsetType = UNSET
+    run_time_to: timedelta | UnsetType = UNSET
     orderby: OrderBy = "id"
     format: Format = "json"
     maxpagesize: TasksPageSize = 100
@@ -75,6 +83,9 @@ class TasksQuery(Query):
             pools=frozenset(self.pool_id),
             failure_groups=frozenset(self.failure_group),
             prefix=self.prefix,
+            slots=frozenset(self.slots),
+            started=Between(_time(self.started_from), _time(self.started_to)),
+            run_time=Between(_span(self.run_time_from), _span(self.run_time_to)),
         )
 
     def listed(self) -> TaskList:
@@ -93,6 +104,14 @@ class TasksQuery(Query):
         if self.format != "csv":
             return _MAX_JSON
         return _MAX_CSV if self.order.is_by_id else _MAX_SORTED_CSV
+
+
+def _time(at: datetime | UnsetType) -> int | None:
+    return None if at is UNSET else to_milliseconds(at)
+
+
+def _span(span: timedelta | UnsetType) -> int | None:
+    return None if span is UNSET else span // _MS
 
 
 def add_tasks(routes: Routes) -> None:

@@ -3,10 +3,10 @@
 This module reads no leaf. Counts, summary and keys rule out leaves before they are read.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.domain.core.keys import KeyRange, key_of, keys_of_prefix
 from shared.domain.leaves.leaf_summaries import remembered
@@ -15,12 +15,26 @@ from shared.domain.tasks.failures import failure_group_id
 from shared.domain.tasks.tasks import FAILURE, STATES, SUCCESS, TaskCounts
 
 
+class Between(NamedTuple):
+    """Numbers from `low` to `high`, both included; None: no bound."""
+
+    low: int | None = None
+    high: int | None = None
+
+    def holds(self, number: int) -> bool:
+        return (self.low is None or number >= self.low) and (self.high is None or number <= self.high)
+
+
+ANY = Between()
+
+
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
     """Conditions on tasks: one value of each set must match; empty sets and an empty prefix match all tasks.
 
     `states` and `results` index STATES and RESULTS. `nodes` and `pools` are ids and `prefix` begins an id, all without
-    case. `failure_groups` are group ids, which only failed tasks match.
+    case. `failure_groups` are group ids, which only failed tasks match. `slots` are required ones, `started` is in
+    milliseconds since 1970, `run_time` in milliseconds from start to end; tasks without a known value don't match.
     """
 
     states: frozenset[int] = frozenset()
@@ -30,6 +44,9 @@ class TaskFilter:
     pools: frozenset[str] = frozenset()
     failure_groups: frozenset[str] = frozenset()
     prefix: str = ""
+    slots: frozenset[int] = frozenset()
+    started: Between = ANY
+    run_time: Between = ANY
 
     @property
     def keys(self) -> KeyRange:
@@ -47,7 +64,8 @@ class TaskFilter:
 
     def count(self, counts: TaskCounts) -> int | None:
         """Returns how many tasks of a job match, None where its counts alone can't show it."""
-        if self.exit_codes or self.nodes or self.pools or self.failure_groups or self.prefix:
+        of_tasks = self.exit_codes or self.nodes or self.pools or self.failure_groups or self.prefix or self.slots
+        if of_tasks or (self.started, self.run_time) != (ANY, ANY):
             return None
         if self.results:
             ended = not self.states or STATES.index("completed") in self.states
@@ -64,6 +82,10 @@ class TaskFilter:
             places = _among(leaf, "result", self.results, places)
         if self.exit_codes:
             places = _among(leaf, "exit_code", self.exit_codes, places)
+        if self.slots:
+            places = _among(leaf, "slots", self.slots, places)
+        if (self.started, self.run_time) != (ANY, ANY):
+            places = self._in_time(leaf, places)
         if self.nodes or self.pools:
             places = _passing(leaf.column("node"), self._on_them(), places)
         if self.failure_groups:
@@ -71,6 +93,15 @@ class TaskFilter:
             causes = list(zip(leaf.column("failure"), leaf.column("exit_code"), strict=True))
             places = _passing(causes, lambda cause: failure_group_id(*cause) in self.failure_groups, failed)
         return list(places)
+
+    def _in_time(self, leaf: Leaf, places: Iterable[int]) -> Iterator[int]:
+        """Yields the indexes of tasks that started, and ran, as long as wanted."""
+        starts, ends = leaf.column("start"), leaf.column("end")
+        for at in places:
+            start, end = starts[at], ends[at]
+            ran = self.run_time == ANY or (end >= start and self.run_time.holds(end - start))
+            if start and ran and self.started.holds(start):
+                yield at
 
     @property
     def _of_failures(self) -> bool:

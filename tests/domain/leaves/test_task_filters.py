@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shared.domain.core.keys import KeyRange, key_of, keys_after, keys_before, keys_of_prefix
 from shared.domain.leaves.leaf_summaries import MAX_BYTES, summary_after, summary_of
 from shared.domain.leaves.leaves import Leaf
-from shared.domain.leaves.task_filters import TaskFilter
+from shared.domain.leaves.task_filters import ANY, Between, TaskFilter
 from shared.domain.tasks.failures import failure_group_id
 from shared.domain.tasks.tasks import Task
 from tests.domain.support.task_strategies import counted, distinct, tasks_with
@@ -26,6 +26,9 @@ tasks = tasks_with(
     exit_code=st.sampled_from([None, 0, 1]),
     failure=st.sampled_from(CAUSES),
     node=st.sampled_from(NODES),
+    slots=st.integers(1, 3),
+    start=st.integers(0, 4),
+    end=st.integers(0, 8),
 )
 many = st.lists(tasks, max_size=30).map(distinct)
 
@@ -34,6 +37,7 @@ def some(values: st.SearchStrategy[Any]) -> st.SearchStrategy[frozenset[Any]]:
     return st.frozensets(values, max_size=2)
 
 
+bounds = st.just(ANY) | st.builds(Between, st.none() | st.integers(0, 5), st.none() | st.integers(0, 5))
 filters = st.builds(
     TaskFilter,
     states=some(st.integers(0, 3)),
@@ -43,8 +47,16 @@ filters = st.builds(
     pools=some(st.sampled_from(["pool", "POOL", "none"])),
     failure_groups=some(st.sampled_from([failure_group_id(cause, code) for cause in CAUSES for code in (None, 1)])),
     prefix=st.just("") | st.text("aBb-_0", max_size=2),
+    slots=some(st.integers(1, 4)),
+    started=bounds,
+    run_time=bounds,
 )
 ranges = st.builds(KeyRange, ids.map(key_of) | st.just(""), st.none() | ids.map(key_of))
+
+
+def within(between: Between, value: int | None) -> bool:
+    low, high = (0 if between.low is None else between.low), (99 if between.high is None else between.high)
+    return between == ANY or (value is not None and low <= value <= high)
 
 
 def wants(wanted: TaskFilter, task: Task) -> bool:
@@ -58,8 +70,11 @@ def wants(wanted: TaskFilter, task: Task) -> bool:
         (node, task.node[1].lower()),
         (pool, task.node[0].lower()),
         (wanted.failure_groups, group),
+        (wanted.slots, task.slots),
     ]
     fits = all(value in values for values, value in asked if values)
+    fits = fits and within(wanted.started, task.start or None)
+    fits = fits and within(wanted.run_time, task.end - task.start if 0 < task.start <= task.end else None)
     return fits and task.id.lower().startswith(wanted.prefix.lower())
 
 

@@ -8,6 +8,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -94,6 +95,16 @@ def exit_code(task: Any) -> int | None:
     return task.execution_info.exit_code if task.execution_info else None
 
 
+def start(task: Any) -> datetime | None:
+    return task.execution_info.start_time if task.execution_info else None
+
+
+def run_time(task: Any) -> timedelta:
+    """Returns the time from start to end, a negative one where either isn't known."""
+    begun, end = start(task), task.execution_info.end_time if task.execution_info else None
+    return end - begun if begun and end else timedelta(-1)
+
+
 def node(task: Any) -> str:
     return (task.node_info.node_id or "").lower() if task.node_info else ""
 
@@ -109,6 +120,8 @@ async def task_rules(world: World) -> Mapping[tuple[str, str], Rule]:
         group["exitCode"]: group["id"]
         for group in (await world.get("accounts/demo/jobs/alpha/failures")).body["groups"]
     }
+    middle = sorted(filter(None, map(start, tasks)))[4]
+    early, late = middle - timedelta(1), middle + timedelta(1)
     return {
         ("state", "active"): lambda task: name_of(task.state) == "active",
         ("state", "active,running"): lambda task: name_of(task.state) in {"active", "running"},
@@ -123,6 +136,11 @@ async def task_rules(world: World) -> Mapping[tuple[str, str], Rule]:
         ("poolId", "large,none"): lambda _: False,
         ("failureGroup", groups[3]): lambda task: exit_code(task) == 3,
         ("failureGroup", f"{groups[3]},{groups[4]}"): lambda task: exit_code(task) in {3, 4},
+        ("slots", "2,3"): lambda task: task.required_slots > 1,
+        ("startedFrom", middle.isoformat()): lambda task: (start(task) or early) >= middle,
+        ("startedTo", middle.isoformat()): lambda task: (start(task) or late) <= middle,
+        ("runTimeFrom", "PT2S"): lambda task: run_time(task) >= timedelta(seconds=2),
+        ("runTimeTo", "PT1.5S"): lambda task: timedelta() <= run_time(task) <= timedelta(seconds=1.5),
         ("prefix", "WORSE"): lambda task: task.id.lower().startswith("worse"),
     }
 
