@@ -141,10 +141,10 @@ class HousekeepingService:
 
         Raises StorageError, CacheConflictError.
         """
-        counted = {key: job.counters for key, job in known.jobs.items() if job.counters}
-        unreadable = {key: counters for key, row in known.unreadable.items() if (counters := counters_of(row))}
-        expired = {key: one for key, one in counted.items() if self._is_expired(known.jobs[key], now)}
-        stored = counted | unreadable
+        stored = known.counters
+        expired = {
+            key: one for key, one in stored.items() if key in known.jobs and self._is_expired(known.jobs[key], now)
+        }
         pools = await self.stores.pools.keys(account.key)
 
         def changed(before: DeletedJobCounters) -> DeletedJobCounters:

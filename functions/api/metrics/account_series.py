@@ -29,7 +29,7 @@ ACCOUNT_FAMILIES = (
     ),
     Family(
         "azbatch_unreadable_jobs",
-        "Stored jobs whose rows can't be decoded; they are missing from all other series.",
+        "Stored jobs whose rows can't be decoded; they are missing from all series but counters.",
     ),
     Family("azbatch_collector_last_success_timestamp_seconds", "Date of the last complete job list."),
     Family("azbatch_collector_enabled", "1 if monitoring of the account is switched on."),

@@ -73,7 +73,8 @@ class Job:
     awaiting deletion. `finalized` means completed and read for good. `dirty` means that leaves of the served generation
     may have changed since the snapshot. `ended` are the samples before the snapshot's that aren't in the job's history:
     one in a stored row, any number before it is written. `counters` are None before the first read, `efficiency` before
-    the first measured run. `failing_nodes` are None where none was found.
+    the first measured run. `failing_nodes` are None where none was found. `counted` is the generation that `counters`
+    are of while no snapshot says so: that of a row that couldn't be read.
     """
 
     facts: JobFacts
@@ -88,6 +89,7 @@ class Job:
     counters: JobCounters | None = None
     efficiency: JobEfficiency | None = None
     failing_nodes: FailingNodes | None = None
+    counted: str | None = None
     etag: str | None = None
 
     @property
@@ -112,10 +114,14 @@ class Job:
         if facts.creation_time == self.facts.creation_time:
             moved = replace(facts, rules=self.facts.rules) != self.facts
             return replace(self, facts=facts, finalized=self.finalized and not moved, deleted_at=None)
-        served = self.snapshot.generation if self.snapshot else None
-        retired = self._with_retired(facts.creation_time, self.building, served)
+        retired = self._with_retired(facts.creation_time, self.building, self.counted_generation)
         counters = self.counters.begun_anew() if self.counters else None
         return Job(facts, retired=retired, ended=self.samples, counters=counters, etag=self.etag)
+
+    @property
+    def counted_generation(self) -> str | None:
+        """The generation whose leaves `counters` are of, None before the first read."""
+        return self.snapshot.generation if self.snapshot else self.counted
 
     @property
     def samples(self) -> tuple[JobSample, ...]:
@@ -148,11 +154,11 @@ class Job:
 
         `counted_before` are the counters of the previous one's leaves as of the new one's tasks; None without one.
         """
-        old, counters = self.snapshot, self._counters()
+        counters = self._counters()
         if counted_before is not None and snapshot.counters is not None:
             counters = counters.continued(counted_before, snapshot.counters)
-        retired = self._with_retired(snapshot.looked_at, old.generation if old else None)
-        switched = replace(self, counters=counters).with_snapshot(snapshot)
+        retired = self._with_retired(snapshot.looked_at, self.counted_generation)
+        switched = replace(self, counters=counters, counted=None).with_snapshot(snapshot)
         return replace(switched, building=None, building_since=None, retired=retired)
 
     def abandoned(self, at: datetime, *, before: datetime) -> "Job":

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from shared.domain.core.keys import key_of
-from shared.domain.jobs.deleted_job_counters import DeletedJobCounters
-from shared.domain.jobs.job_counters import NO_POOL
+from shared.domain.jobs.job_counters import NO_POOL, CountersByPool
 from shared.domain.jobs.jobs import Job
 from shared.domain.jobs.waiting_causes import ByCause, WaitingCauses, waiting_tasks
 from shared.domain.tasks.failure_categories import FailedTasks, summed_failed_tasks
@@ -56,13 +55,13 @@ class AccountTasks:
 NO_TASKS = AccountTasks()
 
 
-def account_tasks(
-    jobs: Iterable[Job], deleted: DeletedJobCounters, causes: WaitingCauses | None = None
-) -> AccountTasks:
-    """Returns the tasks of an account; `jobs` are all stored ones, read before `deleted`."""
+def account_tasks(jobs: Iterable[Job], counters: CountersByPool, causes: WaitingCauses | None = None) -> AccountTasks:
+    """Returns the tasks of an account; `jobs` are those that can be read, `counters` those of all that there ever were.
+
+    The latter may be of jobs whose rows can't be read.
+    """
     causes = causes or WaitingCauses()
     many = list(jobs)
-    counters = deleted.with_jobs({job.key: job.counters for job in many if job.counters})
     failed, waiting = defaultdict[str, list[FailedTasks]](list), defaultdict[str, list[ByCause]](list)
     explained = defaultdict[str, list[datetime | None]](list)
     for job in many:

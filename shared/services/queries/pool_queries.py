@@ -103,11 +103,13 @@ class PoolQueries:
         known = self._tasks.get(account_key)
         if known is not None and last is not None and known[0] == last.etag:
             return known[1:]
-        jobs = await self._jobs.load_all(account_key)
+        stored = await self._jobs.load_known(account_key)
         deleted, causes = await asyncio.gather(  # after the jobs, as it requires
             self._deleted.load(account_key), self._causes.load(account_key)
         )
-        tasks, failing = account_tasks(jobs.values(), deleted, causes), failing_nodes_of_jobs(jobs.values())
+        jobs = stored.jobs.values()
+        tasks = account_tasks(jobs, deleted.with_jobs(stored.counters), causes)
+        failing = failing_nodes_of_jobs(jobs)
         if last is not None:
             self._tasks[account_key] = last.etag, tasks, failing
         return tasks, failing

@@ -65,7 +65,7 @@ class Queries:
             schedules=looked,
             pools_problem=known.last.problem if known.last else None,
             unreadable_jobs=len(stored.unreadable),
-            tasks=account_tasks(stored.jobs.values(), deleted, causes),
+            tasks=account_tasks(stored.jobs.values(), deleted.with_jobs(stored.counters), causes),
         )
 
     async def jobs(self, account_id: str, *, schedule: str | None = None) -> list[JobReport]:

@@ -164,11 +164,11 @@ class Generations:
         return await self._records.save(self._source.account.key, switched)
 
     async def _counted_before(self, job: Job, snapshot: JobSnapshot) -> TaskCounters | None:
-        """Returns the counters of the served generation's leaves as of the new one's tasks, None without one."""
-        if job.snapshot is None:
+        """Returns the counters of the counted generation's leaves as of the new one's tasks, None without one."""
+        if job.counted_generation is None:
             return None
         account = self._source.account.key
-        old = await self._cache.read_directory(generation_partition(account, job.key, job.snapshot.generation))
+        old = await self._cache.read_directory(generation_partition(account, job.key, job.counted_generation))
         new = await self._cache.load_directory(generation_partition(account, job.key, snapshot.generation))
         return old.counters + await gained_between(self._cache, old, new)
 

@@ -34,7 +34,7 @@ from shared.stores.tables.tables import (
     save_row,
     written_at,
 )
-from shared.stores.tables.unreadable import UndecodedRow, decoded_rows, decoding, schema_of
+from shared.stores.tables.unreadable import NONSENSE, UndecodedRow, decoded_rows, decoding, schema_of
 
 _FACTS = {
     "id": "id",
@@ -65,6 +65,13 @@ class KnownJobs:
 
     jobs: Mapping[str, Job]
     unreadable: Mapping[str, UndecodedRow]
+
+    @property
+    def counters(self) -> Mapping[str, JobCounters]:
+        """The counters of all jobs by key, also those in unreadable rows that can be decoded."""
+        undecoded = {key: counters_of(row) for key, row in self.unreadable.items()}
+        many = {key: job.counters for key, job in self.jobs.items()} | undecoded
+        return {key: counters for key, counters in many.items() if counters}
 
 
 class JobStore:
@@ -139,6 +146,7 @@ def _row(account_key: str, job: Job) -> Row:
         "counters": orjson.dumps(job.counters.plain()).decode() if job.counters else None,
         "efficiency": orjson.dumps(job.efficiency.plain()).decode() if job.efficiency else None,
         "failingNodes": orjson.dumps(job.failing_nodes.plain()).decode() if job.failing_nodes else None,
+        "counted": job.counted,
         **(_snapshot_columns(job.snapshot) if job.snapshot else {}),
     }
     return row_of(account_key, job.key, columns)
@@ -178,19 +186,29 @@ def anew(row: UndecodedRow, facts: JobFacts, at: datetime) -> Job:
     """Returns a listed job with an unreadable row: unread, and to be written over that row under its ETag.
 
     A damaged row would otherwise stay for ever. Batch has all its other data, except for the last sample of the
-    history, which shows as a gap. Generations named in the row retire; others are deleted with the job.
+    history, which shows as a gap. Counters go on from the generation that the row names, unless it is of another job.
+    Other generations named in the row retire; further ones are deleted with the job.
     """
-    names = (row.row.get(name) for name in ("generation", "building"))
+    created = row.row.get("creationTime")
+    is_another = isinstance(created, datetime) and created != facts.creation_time
+    counted = row.row.get("generation") or row.row.get("counted")
+    names = (row.row.get("building"), counted if is_another else None)
     retired = [Retired(name, at) for name in names if isinstance(name, str)]
     with suppress(UnreadableError), decoding(row.row, "job", kind="job"):
         retired += msgspec.convert(_retired(row.row), list[Retired])
     counters = counters_of(row)
-    return Job(facts, retired=tuple(retired), counters=counters.begun_anew() if counters else None, etag=row.etag)
+    if is_another:
+        counters = counters.begun_anew() if counters else None
+    counted = counted if isinstance(counted, str) and not is_another else None
+    return Job(facts, retired=tuple(retired), counters=counters, counted=counted, etag=row.etag)
 
 
 def counters_of(row: UndecodedRow) -> JobCounters | None:
-    """Returns the counters in a job's unreadable row, None if they can't be read either."""
-    with suppress(UnreadableError), decoding(row.row, "job", kind="job"):
+    """Returns the counters in a job's unreadable row, None if they can't be read either.
+
+    Their column keeps its meaning in newer schema versions, so that totals don't fall beside a newer host.
+    """
+    with suppress(*NONSENSE):
         return _counters(row.row)
     return None
 
@@ -220,6 +238,7 @@ def _plain(row: Row) -> dict[str, Any]:
         "counters": _counters(row),
         "efficiency": orjson.loads(row["efficiency"]) if "efficiency" in row else None,
         "failing_nodes": orjson.loads(row["failingNodes"]) if "failingNodes" in row else None,
+        "counted": row.get("counted"),
         "etag": row["etag"],
     }
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 from local.dev.system.checkout import HERE
 from shared.domain.explain.causes import CAUSES, UNKNOWN
-from shared.domain.jobs.deleted_job_counters import DeletedJobCounters
 from shared.domain.jobs.job_counters import NO_POOL
 from shared.domain.jobs.jobs import Job, JobFacts
 from shared.domain.jobs.snapshots import JobSnapshot
@@ -51,7 +50,7 @@ def test_each_code_of_an_explanation_is_a_cause_with_an_actor_and_documented() -
 def test_tasks_are_counted_by_the_cause_of_their_job_and_unknown_before_it_was_explained() -> None:
     jobs = by_key(job("a", 3), job("b", 4), job("c", 5, pool=None), job("over", 6, state="completed"), job("idle", 0))
     causes = WaitingCauses().after(jobs, {"a": "slotsBusy", "c": "poolMissing"}, NOW)
-    tasks = account_tasks(jobs.values(), DeletedJobCounters(), causes)
+    tasks = account_tasks(jobs.values(), {}, causes)
     assert tasks.of_pool("blue").waiting == {"slotsBusy": 3, "unknown": 4}
     assert tasks.of_pool(NO_POOL).waiting == {"poolMissing": 5}
     assert tasks.all.waiting == {"poolMissing": 5, "slotsBusy": 3, "unknown": 4}
@@ -81,12 +80,12 @@ def test_the_causes_of_a_pool_are_as_old_as_the_oldest_of_jobs_that_wait_now() -
     first = by_key(job("a", 3), job("b", 4), job("c", 5, pool="Red"))
     causes = WaitingCauses().after(first, {"a": "slotsBusy", "c": "slotsBusy"}, NOW)
     causes = causes.after(first, {"b": "slotsBusy", "c": "slotsBusy"}, NOW + INTERVAL)
-    tasks = account_tasks(first.values(), DeletedJobCounters(), causes)
+    tasks = account_tasks(first.values(), {}, causes)
     assert [tasks.of_pool(pool).explained_at for pool in ("blue", "red")] == [NOW, NOW + INTERVAL]
     assert tasks.all.explained_at == NOW
-    later = account_tasks(by_key(job("a", 0), job("b", 4)).values(), DeletedJobCounters(), causes)
+    later = account_tasks(by_key(job("a", 0), job("b", 4)).values(), {}, causes)
     assert later.all.explained_at == NOW + INTERVAL
-    unexplained = account_tasks(by_key(job("d", 1)).values(), DeletedJobCounters(), causes)
+    unexplained = account_tasks(by_key(job("d", 1)).values(), {}, causes)
     assert unexplained.all.explained_at is None
 
 

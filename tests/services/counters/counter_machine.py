@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from shared.domain.core.keys import key_of
 from shared.domain.tasks.task_counters import COUNTER_FIELDS, TaskCounters
 from shared.domain.tasks.tasks import Task
 from tests.services.counters.pool_rows import delete_pool, is_listed, list_pool
@@ -16,6 +17,7 @@ from tests.services.counters.witness import Witness, after_step, last
 from tests.services.fakes.memory_tables import Fault
 from tests.services.fakes.truth import ACTIVE, COMPLETED, RUNNING, Change, TrueJob, milliseconds
 from tests.services.worlds.process import Recipe
+from tests.services.worlds.spoiling import spoil
 from tests.services.worlds.world import SECOND, World
 
 SHORT = 3
@@ -62,7 +64,7 @@ class CounterMachine(RuleBasedStateMachine):
         """Starts a waiting task, or ends a run, each in a way of the service's; some are reported too late."""
         job = self._job(which)
         name = self._task(job, task, ACTIVE if step == "start" else RUNNING)
-        if job is None or name is None:
+        if job is None or name is None or (step in ("preempt", "requeue") and not self._start_was_seen(job, name)):
             return
         at = max(self.world.now(), job.tasks[name].changes[-1].occurred + SECOND)
         row = last(job, name)
@@ -194,6 +196,18 @@ class CounterMachine(RuleBasedStateMachine):
             if job.pool_id and is_listed(self.world, job.pool_id):
                 delete_pool(self.world, job.pool_id)
             self.clean_up(1, 3600, None)
+
+    @rule(which=pick, columns=st.sampled_from([{"source": "unheard-of"}, {"schema": 99}]))
+    def damage_row(self, which: int, columns: dict[str, object]) -> None:
+        """Makes a job's row unreadable, until a poll replaces it or housekeeping deletes it."""
+        self.move(which=which, task=0, step="start", lag=0)
+        self.world.poll(check=False)
+        self.never_decreases()
+        name = NAMES[which % 2]
+        if ("demo", key_of(name)) in self.world.storage.rows["jobs"]:
+            spoil(self.world, "jobs", "demo", key_of(name), **columns)
+            self.world.forget_claims(name)
+            self._writes = -1
 
     @rule(who=st.integers(0, 1), waits=st.sampled_from([3600, RETENTION]), fault=st.none() | faults)
     def clean_up(self, who: int, waits: int, fault: Fault | None) -> None:

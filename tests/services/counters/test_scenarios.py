@@ -10,6 +10,7 @@ from shared.domain.tasks.tasks import ACTIVE, COMPLETED, RUNNING, Task
 from tests.services.counters.pool_rows import delete_pool, list_pool
 from tests.services.fakes.memory_tables import Fault
 from tests.services.fakes.truth import Change, TrueJob, milliseconds
+from tests.services.worlds.spoiling import spoil
 from tests.services.worlds.world import SECOND, World
 
 MONTH = 31 * 86_400
@@ -167,6 +168,63 @@ def test_counters_of_a_pool_stay_while_it_is_deleted_and_go_on_when_it_is_create
     again.pool_id = "Nightly"
     start(world, again, "a")
     assert polled(world) == of_pool(world, "nightly") == TaskCounters(5, 4)
+
+
+@pytest.mark.parametrize("columns", [{"source": "unheard-of"}, {"schema": 99}], ids=["damaged", "newer"])
+def test_counters_in_a_row_that_cannot_be_read_count_until_it_is_replaced_and_go_on(
+    world: World, columns: dict[str, Any]
+) -> None:
+    job, _ = world.create("Render", *"abcd"), world.create("Other", "a")
+    for name in "abc":
+        start(world, job, name)
+        end(world, job, name)
+    polled(world)
+    job.delete_task("a", world.now())
+    assert polled(world, 6) == TaskCounters(3, 3)
+    spoil(world, "jobs", "demo", "render", **columns)
+    assert counters(world) == TaskCounters(3, 3)
+    assert not world.reports().keys() & {"Render"}
+    start(world, job, "d")
+    job.delete_task("b", world.now())
+    world.clean_up()
+    assert counters(world) == TaskCounters(3, 3)
+    assert polled(world) == TaskCounters(4, 3)
+    spoil(world, "jobs", "demo", "render", **columns)
+    job.deleted = world.now()
+    assert polled(world) == TaskCounters(4, 3)
+    world.wait(MONTH)
+    world.clean_up()
+    assert counters(world) == TaskCounters(4, 3)
+
+
+def test_another_job_of_the_id_counts_on_though_the_row_of_the_first_cannot_be_read(world: World) -> None:
+    job = world.create("Render", *"abc")
+    for name in "abc":
+        start(world, job, name)
+        end(world, job, name)
+    polled(world)
+    spoil(world, "jobs", "demo", "render", source="unheard-of")
+    job.deleted = world.now()
+    again = world.create("Render", *"ab")
+    start(world, again, "a")
+    assert polled(world) == TaskCounters(4, 3)
+
+
+def test_a_long_read_after_a_row_could_not_be_read_compares_with_the_generation_before(world: World) -> None:
+    job = world.create("Render", *(f"task-{number}" for number in range(12)))
+    for name in job.tasks:
+        start(world, job, name)
+    assert polled(world) == TaskCounters(12)
+    world.service.short_read, world.service.page_size = 3, 2
+    world.processes = [world.started(), world.started()]
+    for _ in range(2):
+        spoil(world, "jobs", "demo", "render", source="unheard-of")
+        assert polled(world, 1) == TaskCounters(12)
+    world.wait(2 * 3600)
+    world.clean_up()
+    world.deliver_all()
+    assert counters(world) == TaskCounters(12)
+    assert polled(world) == TaskCounters(12)
 
 
 def test_a_poll_that_dies_after_it_wrote_tasks_counts_them_once(world: World) -> None:

@@ -93,6 +93,10 @@ class World:
             self.check(done=done, full=full, processes=[process])
         return done
 
+    def forget_claims(self, name: str) -> None:
+        """Lets claims about a job begin anew, after its row was damaged."""
+        self._as_of = {claim: as_of for claim, as_of in self._as_of.items() if claim[0] != name}
+
     def clean_up(self, who: int = 0, *, fault: Fault | None = None) -> None:
         """Runs housekeeping in one process."""
         self.processes[who].connection.arm(fault)

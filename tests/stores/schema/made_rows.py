@@ -161,6 +161,7 @@ JOB = Job(
     ended=(JobSample(_MS, _MS + 5, _MS + 2, _COUNTS, doubted=True),), counters=_JOB_COUNTERS,
     efficiency=JobEfficiency(24, _MS // 1000, 0.25, 0.125, 0.5),
     failing_nodes=FailingNodes(_MS, 5, (FailingNode(("Pool Ä", "tvm-1"), 9, 5, 0.25, 7, 1, 1e-6),), is_part=True),
+    counted="g-",
 )  # fmt: skip
 _ROUND = Round(
     T0, T0, "reason", 9,
