@@ -54,7 +54,7 @@ class _OldLeaves:
 
     async def within(self, wanted: KeyRange) -> list[tuple[Leaf | None, KeyRange]]:
         """Returns the leaves with keys in a range, each with its part of it; None for one that can't be read."""
-        found, ends = [], [*self._bounds[1:], None]
+        found, ends = [], [*self._bounds[1:], None] if self._bounds else []
         for entry, low, high in zip(self._directory.leaves, self._bounds, ends, strict=True):
             common = wanted.common(KeyRange(low, high))
             if not common.is_empty:

@@ -210,6 +210,15 @@ def test_another_job_of_the_id_counts_on_though_the_row_of_the_first_cannot_be_r
     assert polled(world) == TaskCounters(4, 3)
 
 
+def test_tasks_that_come_while_the_row_of_a_job_without_any_cannot_be_read_are_counted(world: World) -> None:
+    job = world.create("Render")
+    polled(world)
+    spoil(world, "jobs", "demo", "render", source="unheard-of")
+    job.add("a", world.now())
+    start(world, job, "a")
+    assert polled(world) == TaskCounters(1)
+
+
 def test_a_long_read_after_a_row_could_not_be_read_compares_with_the_generation_before(world: World) -> None:
     job = world.create("Render", *(f"task-{number}" for number in range(12)))
     for name in job.tasks:
