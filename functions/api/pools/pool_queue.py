@@ -29,10 +29,10 @@ class QueuedJobAnswer(Answer):
 
     `rank` counts from 1 and is null where none of its tasks can start. Jobs of one rank have equal shares of the slots
     that lower ranks leave: `share`, 0 at `maxParallelTasks`: it gets no more, but keeps those that its own tasks free.
-    `readyTasks` are waiting tasks that would take free slots now, `heldTasks`
-    those that wait for other tasks, or fit on no node. `leastSlots` and
-    `mostSlots` are those of its first waiting tasks. `cause` is the code of the finding that explains why its next task
-    waits, by stored data. `expectedStart` is that task's, else `reason` says why there is none.
+    `readyTasks` are waiting tasks that would take free slots now, `heldTasks` those that wait for other tasks, or fit
+    on no node. `leastSlots` and `mostSlots` are those of the waiting tasks that were looked at. `cause` is the code of
+    the finding that explains why its next task waits, by stored data. `expectedStart` is that task's, else `reason`
+    says why there is none.
     """
 
     id: str

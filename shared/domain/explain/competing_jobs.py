@@ -4,7 +4,7 @@ Source: "Jobs and tasks in Azure Batch" (priority), the reference of TaskSchedul
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import inf
 
@@ -12,6 +12,7 @@ from shared.domain.core.amounts import amount
 from shared.domain.dependencies.dependencies import Dependencies
 from shared.domain.findings.thresholds import MAX_SHOWN_JOBS
 from shared.domain.jobs.job_rules import JobRules
+from shared.domain.jobs.observations import NONE_OVERSIZED, OversizedTasks, RequiredSlots
 from shared.domain.tasks.tasks import TaskCounts
 
 type Rank = tuple[int, float]
@@ -27,11 +28,10 @@ def rank_of(priority: int, creation_time: datetime, *, oldest_first: bool) -> Ra
 class CompetingJob:
     """Another job on the same pool; its slots are those that its running and its waiting tasks require.
 
-    `dependencies` are those of its waiting tasks, None where they weren't read. `fits` is False where every waiting
-    task that was read requires more slots than a node has. `is_prepared` is False where its preparation task failed on
-    every node on which it ended. `is_doubtful` means that no read of it succeeded, while of several other jobs that
-    were read none could start a task. `per_minute` is how many of its tasks lately ended a minute, 0 where the pool's
-    rate is unknown, too.
+    `dependencies` are those of its waiting tasks, None where they weren't read. `oversized` are its waiting tasks that
+    fit on no node. `is_prepared` is False where its preparation task failed on every node on which it ended.
+    `is_doubtful` means that no read of it succeeded, while of several other jobs that were read none could start a
+    task. `per_minute` is how many of its tasks lately ended a minute, 0 where the pool's rate is unknown, too.
     """
 
     id: str
@@ -43,7 +43,7 @@ class CompetingJob:
     waiting_slots: int
     creation_time: datetime
     dependencies: Dependencies | None = None
-    fits: bool = True
+    oversized: OversizedTasks = NONE_OVERSIZED
     is_prepared: bool = True
     is_doubtful: bool = False
     per_minute: float = 0.0
@@ -52,19 +52,47 @@ class CompetingJob:
     def running(self) -> int:
         return self.counts.running + self.counts.preparing
 
+    def with_slots(self, found: RequiredSlots | None, slots_per_node: int) -> "CompetingJob":
+        """Returns the job with the slots of its first waiting tasks, None where they weren't read."""
+        return replace(self, oversized=found.oversized(slots_per_node, self.counts.active)) if found else self
+
+    @property
+    def fits(self) -> bool:
+        """Returns whether a waiting task fits on a node, as far as known."""
+        return self._unfit < self.counts.active or not self._unfit
+
     @property
     def is_held(self) -> bool:
         """Returns whether no free slot would start any of its waiting tasks, or none is known to start."""
-        can_start = self.fits and self.is_prepared and not self.is_doubtful
-        found = self.dependencies
-        return not can_start or (found is not None and (found.all_held or found.seem_all_held))
+        return self.held == self.counts.active > 0
 
     @property
     def held(self) -> int:
         """Returns the number of waiting tasks that no free slot would start, or that aren't known to start."""
-        if self.is_held:
+        if self._wait_all or self.is_doubtful:
             return self.counts.active
-        return min(self.dependencies.held, self.counts.active) if self.dependencies else 0
+        return min(self._unfit + (self.dependencies.held if self.dependencies else 0), self.counts.active)
+
+    @property
+    def is_held_exact(self) -> bool:
+        """Returns whether that many are held. Tasks that fit on no node may be some of those that wait for others."""
+        if self.is_doubtful:
+            return False
+        if self._wait_all or self.oversized.number >= self.counts.active:
+            return True
+        held = self.dependencies.held if self.dependencies else 0
+        return not self.oversized.unread and not (self.oversized.number and held)
+
+    @property
+    def _wait_all(self) -> bool:
+        """Returns whether all of its waiting tasks wait for others, or its preparation fails everywhere."""
+        found = self.dependencies
+        return not self.is_prepared or (found is not None and (found.all_held or found.seem_all_held))
+
+    @property
+    def _unfit(self) -> int:
+        """Returns the number of waiting tasks that fit on no node, or aren't known to."""
+        return self.oversized.number + self.oversized.unread
 
     @property
     def contending(self) -> int:
@@ -88,8 +116,9 @@ class CompetingJob:
 
     @property
     def contending_slots(self) -> int:
-        """Returns the slots of contending tasks, by the mean of all waiting ones."""
-        return -(-self.waiting_slots * self.contending // self.counts.active) if self.counts.active else 0
+        """Returns the slots of contending tasks, by the mean of all waiting ones that may fit on a node."""
+        tasks, slots = self.counts.active - self.oversized.number, self.waiting_slots - self.oversized.slots
+        return max(-(-slots * self.contending // tasks), self.contending) if tasks > 0 else 0
 
 
 def tasks_of(jobs: Sequence[CompetingJob]) -> int:

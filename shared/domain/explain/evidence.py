@@ -18,7 +18,7 @@ from shared.domain.explain.preemptions import Requeue
 from shared.domain.findings.finding import Details, Finding, Scope, Severity
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import COMPLETED, JobFacts
-from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
+from shared.domain.jobs.observations import NONE_OVERSIZED, OversizedTasks, Preparation, RequiredSlots, RetriedTask
 from shared.domain.nodes.failing_nodes import FailingNodes
 from shared.domain.nodes.nodes import Node, by_state
 from shared.domain.pools.pool_facts import PoolFacts
@@ -61,7 +61,7 @@ class Evidence:
     deleted: bool = False
     counts: TaskCounts | None = None
     waiting_slots: int | None = None
-    waiting: SlotRange | None = None
+    waiting: RequiredSlots | None = None
     pool: Pool | None = None
     pool_gone: bool | None = None
     nodes: PoolNodes = NO_NODES
@@ -180,18 +180,20 @@ class Evidence:
 
     @property
     def own_slots(self) -> int:
-        """Returns the slots for which the job's tasks compete, without tasks held by others or by maxParallelTasks.
-
-        Tasks that fit on no node compete for none.
-        """
-        if self.waiting and self.pool and self.waiting.least_slots > self.pool.facts.slots_per_node:
-            return 0
-        held = self.dependencies.held if self.dependencies else 0
-        most = self.rules.max_parallel_tasks
-        ready = max(self.waiting_tasks - held, 0)
+        """Returns the slots for which tasks compete that neither others, maxParallelTasks nor their width hold."""
+        held, wide = self.dependencies.held if self.dependencies else 0, self.oversized
+        most, fitting = self.rules.max_parallel_tasks, self.waiting_tasks - wide.number
+        ready = max(self.waiting_tasks - max(held, wide.number), 0)
         ready = ready if most is None else min(ready, max(most - self.running_tasks, 0))
-        slots = self.waiting_tasks if self.waiting_slots is None else self.waiting_slots
-        return -(-slots * ready // self.waiting_tasks) if self.waiting_tasks else 0
+        slots = fitting if self.waiting_slots is None else self.waiting_slots - wide.slots
+        return max(-(-slots * ready // fitting), ready) if fitting > 0 else 0
+
+    @property
+    def oversized(self) -> OversizedTasks:
+        """Returns the waiting tasks that fit on no node, as far as known."""
+        if self.waiting is None or self.pool is None:
+            return NONE_OVERSIZED
+        return self.waiting.oversized(self.pool.facts.slots_per_node, self.waiting_tasks)
 
     @property
     def is_contested(self) -> bool:

@@ -4,7 +4,7 @@ Source: "Jobs and tasks in Azure Batch", and the references of TaskSchedulingPol
 orders jobs, not the tasks of a job. A task that needs several slots of one node may be passed by narrower ones.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import inf
@@ -16,11 +16,12 @@ from shared.domain.explain.pool_nodes import PoolNodes
 from shared.domain.findings.finding import Finding
 from shared.domain.findings.thresholds import MAX_ESTIMATED_WAIT
 from shared.domain.jobs.jobs import JobFacts
-from shared.domain.jobs.observations import SlotRange
+from shared.domain.jobs.observations import RequiredSlots
 from shared.domain.pools.pools import Pool
 
 _MAX_EQUAL = 20  # jobs of the same rank with which a cause is found; more don't change it
 _UNSURE = "How many of its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
+_OVERSIZED = "Some of its waiting tasks fit on no node; how many of the others can start isn't known."
 
 _BOUND = "Its next task starts when one of its own ends, as it runs as many as its maxParallelTasks allows."
 _BEYOND = "It runs more tasks than its maxParallelTasks as read last, which was changed: its next start isn't known."
@@ -34,19 +35,39 @@ class WaitingJob:
 
     facts: JobFacts
     job: CompetingJob
-    waiting: SlotRange | None = None
+    waiting: RequiredSlots | None = None
 
     @property
     def is_unsure(self) -> bool:
+        """Returns whether it is unknown how many of its waiting tasks can start."""
+        return self.lacks_dependencies or not self.job.is_held_exact
+
+    @property
+    def lacks_dependencies(self) -> bool:
         """Returns whether it is unknown how many of its waiting tasks wait for other tasks."""
         found = self.job.dependencies
         is_known = found is not None and found.whole and not found.unsure
         return self.job.is_in_line and self.job.rules.uses_task_dependencies and not is_known
 
-    def with_slots(self, waiting: SlotRange | None, slots_per_node: int) -> "WaitingJob":
-        """Returns the job with the slots of its first waiting tasks, which may fit on no node."""
-        fits = waiting is None or waiting.least_slots <= slots_per_node
-        return replace(self, waiting=waiting, job=replace(self.job, fits=fits))
+    @property
+    def is_ready_unsure(self) -> bool:
+        """Returns whether it is unknown how many tasks would take free slots: at its maxParallelTasks, none would."""
+        most = self.job.rules.max_parallel_tasks
+        return self.is_unsure and self.job.state == "active" and (most is None or self.job.running < most)
+
+    @property
+    def may_take_slots(self) -> bool:
+        """Returns whether some of its waiting tasks would take free slots now, or may."""
+        return self.job.contending > 0 or self.is_ready_unsure
+
+    @property
+    def is_in_line(self) -> bool:
+        """Returns whether some of its waiting tasks would take slots, or may, now or when its own tasks end."""
+        return self.job.is_in_line or self.is_ready_unsure
+
+    def with_slots(self, waiting: RequiredSlots | None, slots_per_node: int) -> "WaitingJob":
+        """Returns the job with the slots of its first waiting tasks, some of which may fit on no node."""
+        return replace(self, waiting=waiting, job=self.job.with_slots(waiting, slots_per_node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +97,7 @@ class QueueEvidence:
     def in_order(self) -> list[WaitingJob]:
         """Returns the jobs with waiting tasks: those in line for slots by rank, then the others by rank."""
         waiting = [each for each in self.jobs if each.job.counts.active]
-        return sorted(waiting, key=lambda each: (not each.job.is_in_line, self.rank_of(each.job), each.facts.key))
+        return sorted(waiting, key=lambda each: (not each.is_in_line, self.rank_of(each.job), each.facts.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,33 +124,35 @@ def queue_of(e: QueueEvidence, top: int) -> list[QueuedJob]:
     ordered = e.in_order
     by_rank: dict[Rank, list[WaitingJob]] = {}
     for each in ordered:
-        if each.job.is_in_line:
+        if each.is_in_line:
             by_rank.setdefault(e.rank_of(each.job), []).append(each)
-    found, ahead = list[QueuedJob](), list[WaitingJob]()
-    for number, equal in enumerate(by_rank.values(), start=1):
-        is_unsure = len(equal) > 1 and (e.pool.facts.job_order is None or any(map(_is_ready_unsure, equal)))
-        sharing = _contending(equal)
-        for each in equal[: top - len(found)]:
-            ready = None if _is_ready_unsure(each) else each.job.contending
-            share = None if is_unsure else round(1 / sharing, 6) if each.job.contending else 0.0
-            others = [other for other in equal[: _MAX_EQUAL + 1] if other is not each]
-            cause = _cause(e, each, (*ahead, *others))
-            found.append(_explained(e, QueuedJob(each, number, ready, share), cause, ahead, len(equal) - 1))
-        ahead += equal
-        if len(found) == top:
-            return found
-    stuck = ordered[len(ahead) :][: top - len(found)]
-    return found + [_explained(e, QueuedJob(each, ready=0), _cause(e, each, ()), (), 0) for each in stuck]
+    places = {rank: (number, _share(e, equal)) for number, (rank, equal) in enumerate(by_rank.items(), start=1)}
+    return [_queued(e, each, by_rank, places) for each in ordered[:top]]
 
 
-def _contending(jobs: Sequence[WaitingJob]) -> int:
-    """Returns the number of jobs that would take free slots now."""
-    return sum(each.job.contending > 0 for each in jobs)
+def _queued(
+    e: QueueEvidence,
+    each: WaitingJob,
+    by_rank: Mapping[Rank, Sequence[WaitingJob]],
+    places: Mapping[Rank, tuple[int, float | None]],
+) -> QueuedJob:
+    """Returns the entry of a job; `by_rank` are the jobs in line, `places` the number of each rank and the share."""
+    rank, queued = e.rank_of(each.job), QueuedJob(each, ready=None if each.is_ready_unsure else each.job.contending)
+    ahead, equal = [job for lower, jobs in by_rank.items() if lower < rank for job in jobs], by_rank.get(rank, ())
+    others = [other for other in equal[: _MAX_EQUAL + 1] if other is not each]
+    if each.is_in_line:
+        number, share = places[rank]
+        queued = replace(queued, rank=number, share=share if each.may_take_slots else 0.0)
+    equals = len(equal) - each.is_in_line
+    return _explained(e, queued, _cause(e, each, (*ahead, *others)), ahead, equals)
 
 
-def _is_ready_unsure(each: WaitingJob) -> bool:
-    """Returns whether it is unknown how many tasks would take free slots now: at maxParallelTasks, none would."""
-    return each.is_unsure and each.job.contending > 0
+def _share(e: QueueEvidence, equal: Sequence[WaitingJob]) -> float | None:
+    """Returns the share of each job of a rank that takes slots, None where it isn't known which of them does."""
+    if len(equal) > 1 and (e.pool.facts.job_order is None or any(each.is_ready_unsure for each in equal)):
+        return None
+    sharing = sum(each.may_take_slots for each in equal)
+    return round(1 / sharing, 6) if sharing else 0.0
 
 
 def _cause(e: QueueEvidence, each: WaitingJob, competing: Sequence[WaitingJob]) -> Finding | None:
@@ -155,7 +178,7 @@ def _explained(
     """Returns the entry with its cause and its expected start, or the reason for none."""
     each = queued.waiting
     if cause is None or (cause.rule == "slotsFree" and each.is_unsure):
-        return replace(queued, reason=_UNSURE if each.is_unsure else "The stored facts don't show why it waits.")
+        return replace(queued, reason=_unsure(each) or "The stored facts don't show why it waits.")
     no_order = _NO_ORDER if equal and e.pool.facts.job_order is None else None
     if reason := next(_doubts(e, each, cause, ahead), no_order):
         return replace(queued, cause=cause, reason=reason)
@@ -174,12 +197,12 @@ def _doubts(e: QueueEvidence, each: WaitingJob, cause: Finding, ahead: Sequence[
         yield "Slots are free for it: Batch mostly starts tasks within seconds."
     if each.job.retaking and not each.job.contending and cause.rule == "maxParallelTasks":
         yield _BOUND if each.job.running == each.job.rules.max_parallel_tasks else _BEYOND
-    if cause.rule not in TURNS or not each.job.contending:
+    if cause.rule not in TURNS or not each.may_take_slots:
         yield f"{cause.title}."
-    if each.is_unsure:
-        yield _UNSURE
-    if unsure := next((other for other in ahead if other.is_unsure), None):
-        yield f"Whether the waiting tasks of '{unsure.facts.id}', which go first, can start isn't stored."
+    if unsure := _unsure(each):
+        yield unsure
+    if first := next((other for other in ahead if other.is_unsure), None):
+        yield f"Whether the waiting tasks of '{first.facts.id}', which go first, can start isn't stored."
     if any(_yields(other.job, each.job) for other in e.jobs):
         yield "Batch may requeue running tasks of lower jobs for it at any time, as those allow preemption."
     if each.waiting and each.waiting.least_slots > 1:
@@ -188,6 +211,11 @@ def _doubts(e: QueueEvidence, each: WaitingJob, cause: Finding, ahead: Sequence[
         yield "How fast tasks on the pool ended lately isn't known."
     if not e.per_minute:
         yield "No task of the pool's jobs ended in the last hour, the current minute aside."
+
+
+def _unsure(each: WaitingJob) -> str | None:
+    """Returns why it is unknown how many of a job's waiting tasks can start."""
+    return (_UNSURE if each.lacks_dependencies else _OVERSIZED) if each.is_unsure else None
 
 
 def _yields(job: CompetingJob, to: CompetingJob) -> bool:

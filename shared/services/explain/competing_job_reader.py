@@ -47,7 +47,7 @@ class CompetingJobReader:
         jobs = {key: job for key, report in reports.items() if (job := competing_job_of(report, rate))}
         in_line = _in_line(evidence, jobs)
         for key in [key for key in in_line if _is_wide(jobs[key])][:_MAX_ASKED]:
-            jobs[key] = replace(jobs[key], fits=await self._fits(reports[key], jobs[key], evidence, unknown))
+            jobs[key] = await self._with_slots(reports[key], jobs[key], evidence, unknown)
         uncertain = [key for key in in_line if _is_uncertain(jobs[key])]
         requests = _Requests(self._live, source, unknown)
         if uncertain:
@@ -61,14 +61,16 @@ class CompetingJobReader:
                 unknown.add(f"Whether the waiting tasks of {amount(more, 'more job')} could start isn't known")
         return tuple(jobs.values())
 
-    async def _fits(self, report: JobReport, job: CompetingJob, evidence: Evidence, unknown: UnknownFacts) -> bool:
-        """Returns whether one of the first waiting tasks of a job fits on a node; True if unknown."""
+    async def _with_slots(
+        self, report: JobReport, job: CompetingJob, evidence: Evidence, unknown: UnknownFacts
+    ) -> CompetingJob:
+        """Returns the job with its waiting tasks that fit on no node, as far as these can be read."""
         if evidence.facts is None:
-            return True
+            return job
+        slots_per_node = evidence.facts.slots_per_node
         with unknown.unread(f"How many slots the waiting tasks of '{job.id}' require"):
-            found = await self._unfinished.waiting(report)
-            return found is None or found.least_slots <= evidence.facts.slots_per_node
-        return True
+            return job.with_slots(await self._unfinished.required_slots(report, slots_per_node), slots_per_node)
+        return job
 
 
 class _Requests:

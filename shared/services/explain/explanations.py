@@ -16,7 +16,7 @@ from shared.domain.explain.pool_nodes import NO_NODES, PoolNodes
 from shared.domain.explain.pool_size import current_error
 from shared.domain.explain.preemptions import REQUEUED, STARTED, Requeue, requeues_of, with_takers
 from shared.domain.findings.thresholds import NODE_EVENTS_SINCE, SLOT_TAKEN_WITHIN
-from shared.domain.jobs.observations import RetriedTask, SlotRange
+from shared.domain.jobs.observations import RequiredSlots, RetriedTask
 from shared.domain.nodes.failing_nodes import FailingNodes
 from shared.domain.quotas.account_quotas import Quota
 from shared.domain.quotas.core_quotas import CODES
@@ -33,7 +33,7 @@ from shared.services.queries.pool_queries import PoolQueries
 from shared.services.queries.queries import Queries
 from shared.services.quotas.quota_queries import QuotaQueries
 from shared.services.tasks.task_queries import TaskQueries
-from shared.services.tasks.unfinished_tasks import MAX_LOOKED_AT, UnfinishedTasks
+from shared.services.tasks.unfinished_tasks import UnfinishedTasks
 from shared.stores.batch.batch import BatchAccount
 
 _MAX_NODE_EVENTS = 200
@@ -136,16 +136,14 @@ class Explanations:
             return await self._queries.jobs(account_id)
         return await shared.reports(lambda: self._queries.jobs(account_id))
 
-    async def _waiting(self, report: JobReport, evidence: Evidence, unknown: UnknownFacts) -> SlotRange | None:
+    async def _waiting(self, report: JobReport, evidence: Evidence, unknown: UnknownFacts) -> RequiredSlots | None:
         """Returns the slots of the first waiting tasks; of more if these may not fit the free slots or any node."""
-        found = None
         if not evidence.waiting_tasks or evidence.deleted:
-            return found
+            return None
+        slots_per_node = evidence.facts.slots_per_node if evidence.facts else 1
         with unknown.unread("How many slots its waiting tasks require"):
-            found = await self._tasks.waiting(report)
-            if found and _may_not_fit(found, evidence) and found.looked < evidence.waiting_tasks:
-                found = await self._tasks.waiting(report, MAX_LOOKED_AT)
-        return found
+            return await self._tasks.required_slots(report, slots_per_node, by_all=evidence.free > 0)
+        return None
 
     async def _node_events(
         self, account_id: str, evidence: Evidence, unknown: UnknownFacts
@@ -236,8 +234,3 @@ class Explanations:
         with suppress(NotFoundError), unknown.unread("How each of the pool's nodes is"):  # it may be deleted meanwhile
             return PoolNodes(report.node for report in await self._pools.nodes(account_id, pool.facts.id))
         return NO_NODES
-
-
-def _may_not_fit(waiting: SlotRange, evidence: Evidence) -> bool:
-    most = evidence.pool.facts.slots_per_node if evidence.pool else waiting.least_slots
-    return waiting.least_slots > (1 if evidence.free else most)

@@ -107,7 +107,8 @@ class PoolQueues:
             if stored and stored.holds(moved_at=snapshot.moved_at, as_of=as_of):
                 each = replace(each, job=replace(each.job, dependencies=stored.dependencies))
         if each.job.waiting_slots > each.job.counts.active:
-            each = each.with_slots(await self._tasks.waiting(report), evidence.pool.facts.slots_per_node)
+            slots_per_node = evidence.pool.facts.slots_per_node
+            each = each.with_slots(await self._tasks.required_slots(report, slots_per_node), slots_per_node)
         return each
 
     async def _nodes(self, pool: PoolReport, evidence: QueueEvidence, unknown: UnknownFacts) -> PoolNodes:

@@ -1,10 +1,12 @@
 """Lists of a job's cached tasks: filtered, sorted, and a number of them after a position."""
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 
 from shared.domain.core.keys import KeyRange, keys_after, keys_before
+from shared.domain.leaves.task_filters import TaskFilter
 from shared.domain.leaves.task_lists import TaskList
 from shared.domain.leaves.task_order import BestTasks
 from shared.domain.tasks.tasks import Task
@@ -50,6 +52,17 @@ class TaskQueries:
                     at = bisect_left(part.leaf.keys, key)
                     if part.leaf.keys[at : at + 1] == [key]:
                         found[key] = part.leaf.row(at)
+        return found
+
+    async def slots(self, account_id: str, job_id: str, wanted: TaskFilter, most: int) -> Counter[int]:
+        """Returns the numbers of the first tasks by the slots that each requires. Raises the errors of `tasks`."""
+        found = Counter[int]()
+        async with aclosing(self._walk.slices(account_id, job_id, wanted=wanted.may_match)) as slices:
+            async for part in slices:
+                slots, places = part.leaf.column("slots"), wanted.places(part.leaf, part.keys)
+                found.update(slots[at] for at in places[: most - found.total()])
+                if found.total() >= most:
+                    break
         return found
 
     async def _by_id(self, account_id: str, job_id: str, listed: TaskList) -> AsyncGenerator[list[Task]]:

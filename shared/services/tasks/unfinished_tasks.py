@@ -2,7 +2,7 @@
 
 from contextlib import aclosing
 
-from shared.domain.jobs.observations import RetriedTask, SlotRange
+from shared.domain.jobs.observations import RequiredSlots, RetriedTask
 from shared.domain.leaves.task_filters import TaskFilter
 from shared.domain.leaves.task_lists import TaskList
 from shared.domain.reports.reports import JobReport
@@ -18,10 +18,28 @@ class UnfinishedTasks:
     def __init__(self, tasks: TaskQueries) -> None:
         self._tasks = tasks
 
-    async def waiting(self, report: JobReport, most: int = LOOKED_AT) -> SlotRange | None:
-        """Returns the slots of the first waiting tasks, or None. Raises CacheConflictError, UnreadableError."""
-        slots = [task.slots for task in await self._in_state(report, ACTIVE, most)]
-        return SlotRange(len(slots), min(slots), max(slots)) if slots else None
+    async def required_slots(
+        self, report: JobReport, slots_per_node: int, *, by_all: bool = False
+    ) -> RequiredSlots | None:
+        """Returns the slots of the first waiting tasks, or None. Raises CacheConflictError, UnreadableError.
+
+        It looks at 100 where all waiting tasks require as many slots as these, and these fit on a node; else, and with
+        `by_all` where they require several, at up to MAX_LOOKED_AT.
+        """
+        found, snapshot = await self._slots(report, LOOKED_AT), report.job.snapshot
+        waiting = snapshot.counts.active if snapshot else 0
+        if found is None or found.looked >= waiting:
+            return found
+        statistics = snapshot.statistics.unpack() if snapshot and snapshot.statistics else None
+        differ = found.may_differ(waiting, statistics.active_slots if statistics else None)
+        if differ or found.most_slots > slots_per_node or (by_all and found.most_slots > 1):
+            return await self._slots(report, MAX_LOOKED_AT)
+        return found
+
+    async def _slots(self, report: JobReport, most: int) -> RequiredSlots | None:
+        waiting = TaskFilter(states=frozenset({ACTIVE}))
+        found = await self._tasks.slots(report.account.id, report.job.facts.id, waiting, most)
+        return RequiredSlots.of(found) if found else None
 
     async def most_retried(self, report: JobReport) -> tuple[RetriedTask, ...]:
         """Returns the most retried among the first tasks of each state, with at least two retries, the most first.
@@ -42,8 +60,8 @@ class UnfinishedTasks:
         most = sorted(tried, key=lambda task: -task.retries)[:_MAX_RETRIED]
         return tuple(RetriedTask(task.id, task.retries, len(tried) - 1) for task in most)
 
-    async def _in_state(self, report: JobReport, state: int, most: int = LOOKED_AT) -> list[Task]:
-        listed = TaskList(most, TaskFilter(states=frozenset({state})))
+    async def _in_state(self, report: JobReport, state: int) -> list[Task]:
+        listed = TaskList(LOOKED_AT, TaskFilter(states=frozenset({state})))
         found: list[Task] = []
         async with aclosing(self._tasks.tasks(report.account.id, report.job.facts.id, listed)) as batches:
             async for batch in batches:

@@ -1,5 +1,6 @@
 """Evidence assembled from parts, and its findings."""
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from shared.domain.explain.pool_nodes import PoolNodes
 from shared.domain.explain.preemptions import Requeue
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.jobs import JobFacts
+from shared.domain.jobs.observations import RequiredSlots
 from shared.domain.nodes.nodes import Node, NodeError, StartRun, summary_of
 from shared.domain.pools.machine_settings import MachineSettings, SchedulingPolicy
 from shared.domain.pools.pool_facts import PoolFacts, Size
@@ -72,6 +74,12 @@ def evidence(
 def roomy(*nodes: Node, **more: Any) -> Evidence:
     """Returns evidence with one waiting task, for which any free slot suffices."""
     return evidence(*nodes, counts=TaskCounts(active=1), **more)
+
+
+def required(tasks: int, *slots: int) -> RequiredSlots:
+    """Returns the slots of so many tasks: all but one require the first number, the last one the other."""
+    first, *others = slots
+    return RequiredSlots.of(Counter([first] * (tasks - 1) + [*others, first][:1]))
 
 
 def unseen(**pool_changes: Any) -> Evidence:

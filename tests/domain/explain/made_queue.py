@@ -1,5 +1,6 @@
 """Queues of pools assembled from jobs, and what they show."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -8,10 +9,10 @@ from shared.domain.explain.competing_jobs import CompetingJob
 from shared.domain.explain.pool_nodes import PoolNodes
 from shared.domain.explain.pool_queue import QueuedJob, QueueEvidence, WaitingJob, queue_of
 from shared.domain.jobs.job_rules import JobRules
-from shared.domain.jobs.observations import SlotRange
+from shared.domain.jobs.observations import RequiredSlots
 from shared.domain.nodes.nodes import Node
 from shared.domain.tasks.tasks import TaskCounts
-from tests.domain.explain.made_evidence import BUSY, JOB, MINUTE, NOW, pool
+from tests.domain.explain.made_evidence import BUSY, FACTS, JOB, MINUTE, NOW, pool, required
 
 SECOND = timedelta(seconds=1)
 NO_RULES, DEPENDS = JobRules(), JobRules(uses_task_dependencies=True)
@@ -32,8 +33,19 @@ def job(
     """Returns a job created `age` minutes ago."""
     created, counts = NOW - age * MINUTE, TaskCounts(active=tasks, running=running)
     facts = replace(JOB, id=name, creation_time=created, priority=priority, state=state, rules=rules)
-    competing = CompetingJob(name, priority, state, rules, counts, running, tasks * slots, created, **more)
-    return WaitingJob(facts, competing, SlotRange(tasks, slots, slots) if slots > 1 and tasks else None)
+    waiting_job = WaitingJob(
+        facts, CompetingJob(name, priority, state, rules, counts, running, tasks * slots, created, **more)
+    )
+    return waiting_job.with_slots(required(tasks, slots), FACTS.slots_per_node) if slots > 1 and tasks else waiting_job
+
+
+def mixed(each: WaitingJob, widths: Mapping[int, int], *, unread: int = 0) -> WaitingJob:
+    """Returns the job with so many waiting tasks by the slots that they require, and more that weren't read, of one."""
+    found = RequiredSlots.of(widths)
+    slots = sum(slots * tasks for slots, tasks in found.tasks) + unread
+    counts = replace(each.job.counts, active=found.looked + unread)
+    job = replace(each.job, counts=counts, waiting_slots=slots)
+    return replace(each, job=job).with_slots(found, FACTS.slots_per_node)
 
 
 def queue(

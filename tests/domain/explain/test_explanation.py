@@ -9,7 +9,7 @@ from shared.domain.explain.evidence import Evidence
 from shared.domain.explain.explanation import explain
 from shared.domain.explain.pool_nodes import NO_NODES
 from shared.domain.jobs.job_rules import JobRules
-from shared.domain.jobs.observations import Preparation, RetriedTask, SlotRange
+from shared.domain.jobs.observations import OversizedTasks, Preparation, RetriedTask
 from shared.domain.nodes.nodes import Node
 from shared.domain.pools.pool_facts import Size
 from shared.domain.pools.pool_settings import AutoScale, Problem
@@ -39,6 +39,7 @@ from tests.domain.explain.made_evidence import (
     URGENT,
     codes_of,
     evidence,
+    required,
     roomy,
     unseen,
 )
@@ -107,28 +108,28 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         evidence(IDLE, competing_jobs=(URGENT,)), [("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")]
     ),
     "no node with room for a task": (
-        evidence(Node("half", "running", slots=1, tasks=1), waiting=SlotRange(10, 2, 2)), [("slotsBusy", "blocking")]
+        evidence(Node("half", "running", slots=1, tasks=1), waiting=required(10, 2, 2)), [("slotsBusy", "blocking")]
     ),
     "room for some tasks": (
-        evidence(Node("half", "running", slots=1, tasks=1), waiting=SlotRange(10, 1, 2)), [("slotsBusy", "limiting")]
+        evidence(Node("half", "running", slots=1, tasks=1), waiting=required(10, 1, 2)), [("slotsBusy", "limiting")]
     ),
     "room that tasks not looked at might use": (
-        evidence(Node("half", "running", slots=1, tasks=1), waiting=SlotRange(9, 2, 2)), [("slotsBusy", "limiting")]
+        evidence(Node("half", "running", slots=1, tasks=1), waiting=required(9, 2, 2)), [("slotsBusy", "limiting")]
     ),
     "room for a task among more than were looked at": (
-        evidence(IDLE, waiting=SlotRange(9, 2, 2)), [("slotsBusy", "limiting")]
+        evidence(IDLE, waiting=required(9, 2, 2)), [("slotsBusy", "limiting")]
     ),
-    "nodes that could not be looked at": (replace(evidence(IDLE, waiting=SlotRange(9, 2, 2)), nodes=NO_NODES), []),
+    "nodes that could not be looked at": (replace(evidence(IDLE, waiting=required(9, 2, 2)), nodes=NO_NODES), []),
     "a quota, and free slots that no task fits": (
         evidence(
-            Node("half", "running", slots=1, tasks=1), waiting=SlotRange(10, 2, 2),
+            Node("half", "running", slots=1, tasks=1), waiting=required(10, 2, 2),
             pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)},
         ),
         [("resizeFailed", "blocking"), ("slotsBusy", "info")],
     ),
     "a quota, and free slots that no task fits as far as anybody looked": (
         evidence(
-            Node("half", "running", slots=1, tasks=1), waiting=SlotRange(9, 2, 2), competing_jobs=(URGENT,),
+            Node("half", "running", slots=1, tasks=1), waiting=required(9, 2, 2), competing_jobs=(URGENT,),
             pool_changes={"dedicated": Size(1, 4), "resize_errors": (QUOTA,)},
         ),
         [("resizeFailed", "limiting"), ("higherPriorityJobs", "limiting"), ("slotsBusy", "limiting")],
@@ -138,19 +139,19 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
     "a quota, and nodes that nobody has read": (
         unseen(dedicated=Size(2, 4), resize_errors=(QUOTA,)), [("resizeFailed", "limiting")]
     ),
-    "tasks too large": (evidence(IDLE, waiting=SlotRange(10, 3, 3)), [("taskNeedsMoreSlots", "blocking")]),
+    "tasks too large": (evidence(IDLE, waiting=required(10, 3, 3)), [("taskNeedsMoreSlots", "blocking")]),
     "some tasks too large, and full nodes": (
-        evidence(BUSY, waiting=SlotRange(10, 1, 3)), [("slotsBusy", "blocking"), ("taskNeedsMoreSlots", "limiting")]
+        evidence(BUSY, waiting=required(10, 1, 3)), [("slotsBusy", "blocking"), ("taskNeedsMoreSlots", "limiting")]
     ),
     "some tasks too large of a job that runs on full nodes": (
-        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=SlotRange(10, 1, 3)),
+        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=required(10, 1, 3)),
         [("slotsBusy", "limiting"), ("taskNeedsMoreSlots", "limiting")],
     ),
     "all tasks too large of a job that runs on full nodes": (
-        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=SlotRange(10, 3, 3)),
+        evidence(BUSY, counts=TaskCounts(active=10, running=2), waiting=required(10, 3, 3)),
         [("taskNeedsMoreSlots", "blocking"), ("slotsBusy", "info")],
     ),
-    "some tasks too large": (roomy(IDLE, waiting=SlotRange(10, 1, 3)), [("taskNeedsMoreSlots", "limiting")]),
+    "some tasks too large": (roomy(IDLE, waiting=required(10, 1, 3)), [("taskNeedsMoreSlots", "limiting")]),
     "start task failed": (evidence(FAILED), [("startTaskFailed", "blocking")]),
     "the most frequent trouble": (
         evidence(FAILED, LOST, LOST),
@@ -501,7 +502,7 @@ CASES: dict[str, tuple[Evidence, list[tuple[str, str]]]] = {
         [("slotsBusy", "blocking")],
     ),
     "a higher priority whose tasks fit on no node": (
-        evidence(BUSY, competing_jobs=(replace(URGENT, fits=False),)), [("slotsBusy", "blocking")]
+        evidence(BUSY, competing_jobs=(replace(URGENT, oversized=OversizedTasks(7, 21)),)), [("slotsBusy", "blocking")]
     ),
     "a higher priority that would take all nodes that are starting": (
         evidence(

@@ -8,7 +8,7 @@ import pytest
 
 from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.explain.explanation import explain
-from shared.domain.jobs.observations import Preparation, SlotRange
+from shared.domain.jobs.observations import Preparation
 from shared.domain.nodes.nodes import Node
 from shared.domain.pools.pool_facts import Size
 from shared.domain.pools.pool_settings import AutoScale, Problem
@@ -35,6 +35,7 @@ from tests.domain.explain.made_evidence import (
     codes_of,
     evidence,
     pool,
+    required,
     roomy,
 )
 
@@ -135,10 +136,10 @@ def test_busy_slots_are_those_of_nodes_that_take_tasks() -> None:
 
 def test_unchecked_tasks_are_mentioned_where_the_first_tasks_find_no_room() -> None:
     half = Node("half", "running", slots=1, tasks=1)
-    (finding,) = explain(evidence(half, waiting=SlotRange(9, 2, 2))).findings
+    (finding,) = explain(evidence(half, waiting=required(9, 2, 2))).findings
     assert finding.title == "No node of the pool 'pool' has room for the first 9 of its tasks"
     assert "1 slot is free, but on no node the 2 that a task requires. Whether one that wasn't" in finding.sentence
-    (finding,) = explain(evidence(half, waiting=SlotRange(10, 2, 2))).findings
+    (finding,) = explain(evidence(half, waiting=required(10, 2, 2))).findings
     assert finding.title == "No node of the pool 'pool' has room for one of its tasks"
     assert "looked at" not in finding.sentence
 

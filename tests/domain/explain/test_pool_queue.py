@@ -10,7 +10,6 @@ from shared.domain.dependencies.dependencies import BlockingTask, Dependencies
 from shared.domain.explain.pool_nodes import PoolNodes
 from shared.domain.explain.pool_queue import QueuedJob, QueueEvidence, WaitingJob, queue_of
 from shared.domain.jobs.job_rules import JobRules
-from shared.domain.jobs.observations import SlotRange
 from shared.domain.pools.machine_settings import MachineSettings, SchedulingPolicy
 from tests.domain.explain.made_evidence import BUSY, COMING, IDLE, MINUTE, NOW, OLDEST_FIRST, pool
 from tests.domain.explain.made_queue import DEPENDS, SECOND, job, queue, shown
@@ -60,7 +59,7 @@ def test_by_an_order_that_nobody_knows_jobs_of_equal_priority_have_no_share_and_
     [
         (job("stuck", 9, state="disabled"), "jobDisabled"),
         (job("stuck", 9, rules=JobRules(max_parallel_tasks=0)), "maxParallelTasks"),
-        (job("stuck", 9, slots=3, fits=False), "taskNeedsMoreSlots"),
+        (job("stuck", 9, slots=3), "taskNeedsMoreSlots"),
     ],
 )
 def test_jobs_whose_tasks_cannot_start_come_last_without_a_rank(stuck: WaitingJob, cause: str) -> None:
@@ -136,6 +135,8 @@ def test_the_expected_start_follows_from_the_tasks_before_and_the_rate() -> None
         *[NOW + timedelta(seconds=(19 + 1 + 1) * 6)] * 3,
     ]
     assert [one.reason for one in found] == [None] * 4
+    (many, *_) = queue(*(job(f"{number}") for number in range(61)), rate=10.0)
+    assert many.expected_start == NOW + timedelta(seconds=(1 + 60 / 2) * 6)
 
 
 UNSTORED = "How many of its waiting tasks wait for other tasks isn't stored; the job's explanation asks Batch."
@@ -202,13 +203,6 @@ def test_a_job_all_of_whose_tasks_wait_for_a_failed_one_comes_last_with_that_cau
     lost = Dependencies(5, whole=True, held=5, lost=5, blockers=(BlockingTask("first", "failed", 5),))
     found = queue(job("a", 5, rules=DEPENDS, dependencies=lost), job("b"))
     assert shown(found) == [("b", 1, 5, 1, "slotsBusy"), ("a", None, 0, None, "dependenciesFailed")]
-
-
-def test_tasks_that_fit_on_no_node_are_found_by_their_slots() -> None:
-    wide = job("wide").with_slots(SlotRange(5, 3, 4), 2)
-    assert (wide.job.fits, wide.waiting) == (False, SlotRange(5, 3, 4))
-    assert job("fits").with_slots(SlotRange(5, 2, 4), 2).job.fits
-    assert job("unknown").with_slots(None, 2).job.fits
 
 
 def test_the_date_of_an_expected_start_counts_from_the_stored_facts() -> None:

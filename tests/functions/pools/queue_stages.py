@@ -9,12 +9,12 @@ from tests.emulator.support.staging import add_pool
 from tests.functions.conftest import World
 
 LONG = "sleep 100000"
-_LOWEST = -1000
+_LOWEST, _AT_ONCE = -1000, 100
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A job and its tasks, each with `slots`; `most` is its maxParallelTasks, 0 for none.
+    """A job and its tasks, with `slots` in this order again and again; `most` is its maxParallelTasks, 0 for none.
 
     `runs` of its tasks run already, on free slots, and end at different times. All tasks but the one with the id `held`
     depend on that.
@@ -23,7 +23,7 @@ class Waiting:
     name: str
     priority: int = 0
     tasks: int = 25
-    slots: int = 1
+    slots: tuple[int, ...] = (1,)
     command: str = "sleep 20"
     most: int = 0
     runs: int = 0
@@ -91,13 +91,37 @@ STAGES: dict[str, Stage] = {
     ),
     "running tasks give way": Stage(_jobs(Waiting("b", 5), Waiting("a", 5)), yields=True),
     "running tasks give way to the highest": Stage(_jobs(Waiting("low"), Waiting("high", 5)), yields=True, nodes=3),
-    "tasks of two slots": Stage(_jobs(Waiting("b", slots=2), Waiting("a", slots=2)), slots=4, held=2),
-    "tasks too wide for a node": Stage(_jobs(Waiting("wide", 100, slots=4), *_ABC)),
+    "tasks of two slots": Stage(_jobs(Waiting("b", slots=(2,)), Waiting("a", slots=(2,))), slots=4, held=2),
+    "tasks too wide for a node": Stage(_jobs(Waiting("wide", 100, slots=(4,)), *_ABC)),
     "narrow tasks pass wide ones": Stage(
-        _jobs(Waiting("wide", slots=4), Waiting("narrow")), slots=4, oldest_first=True
+        _jobs(Waiting("wide", slots=(4,)), Waiting("narrow")), slots=4, oldest_first=True
     ),
     "wide tasks on whole nodes": Stage(
-        _jobs(Waiting("wide", slots=2, tasks=8), Waiting("narrow")), held=2, oldest_first=True
+        _jobs(Waiting("wide", slots=(2,), tasks=8), Waiting("narrow")), held=2, oldest_first=True
+    ),
+    "some of the highest too wide for a node": Stage(_jobs(*_ABC, Waiting("some", 100, slots=(4, 1), tasks=12))),
+    "most of the highest too wide for a node": Stage(
+        _jobs(*_ABC, Waiting("most", 100, slots=(4,) * 9 + (1,), tasks=20))
+    ),
+    "the first hundred of the highest too wide": Stage(
+        _jobs(*_ABC, Waiting("first", 100, slots=(4,) * 100 + (1,) * 20, tasks=120))
+    ),
+    "the first hundred of the highest fit": Stage(
+        _jobs(*_ABC, Waiting("first", 100, slots=(1,) * 4 + (2,) * 96 + (4,) * 20, tasks=120)), held=2
+    ),
+    "all of the highest too wide, two hundred": Stage(_jobs(*_ABC, Waiting("all", 100, slots=(4, 6), tasks=200))),
+    "some of an equal one too wide for a node": Stage(_jobs(*_ABC, Waiting("some", slots=(1, 4), tasks=12))),
+    "some of the oldest too wide for a node": Stage(
+        _jobs(Waiting("some", slots=(4, 1), tasks=12), *_ABC), oldest_first=True
+    ),
+    "some too wide of one at its bound": Stage(
+        _jobs(*_ABC, Waiting("bound", 100, slots=(1, 1, 4), most=2, runs=2)), free=2
+    ),
+    "two widths in a job on whole nodes": Stage(
+        _jobs(Waiting("both", slots=(2, 1), tasks=12), Waiting("narrow")), held=2, oldest_first=True
+    ),
+    "two widths in a job that narrow tasks pass": Stage(
+        _jobs(Waiting("both", slots=(2, 3), tasks=12), Waiting("narrow")), slots=4, oldest_first=True
     ),
     "dependencies of the oldest": Stage(_jobs(Waiting("held", command=LONG, held="t000"), *_ABC), oldest_first=True),
     "dependencies on a task that ends": Stage(_jobs(Waiting("held", held="t000"), *_ABC), oldest_first=True),
@@ -116,7 +140,7 @@ async def stage_all(world: World) -> None:
     for number, stage in stages:
         times = [40 + 7 * each for each in range((stage.nodes * stage.slots - stage.free) // stage.held)]
         commands = [LONG if stage.yields else f"sleep {seconds}" for seconds in times]
-        await _add_tasks(world.batch, number, Waiting("holder", slots=stage.held), commands)
+        await _add_tasks(world.batch, number, Waiting("holder", slots=(stage.held,)), commands)
     for place in range(max(len(stage.jobs) for _, stage in stages)):
         for number, stage in stages:
             for job in stage.jobs[place : place + 1]:
@@ -156,9 +180,11 @@ async def _add_tasks(batch: BatchClient, pool: int, job: Waiting, commands: list
         models.BatchTaskCreateOptions(
             id=f"t{number:03}",
             command_line=command,
-            required_slots=job.slots,
+            required_slots=job.slots[number % len(job.slots)],
             depends_on=held if job.held not in ("", f"t{number:03}") else None,
         )
         for number, command in enumerate(commands, first)
     ]
-    await batch.create_task_collection(f"p{pool}-{job.name}", models.BatchTaskGroup(task_values=tasks))
+    for start in range(0, len(tasks), _AT_ONCE):
+        group = models.BatchTaskGroup(task_values=tasks[start : start + _AT_ONCE])
+        await batch.create_task_collection(f"p{pool}-{job.name}", group)

@@ -58,6 +58,12 @@ def test_only_narrower_tasks_may_pass(slots: int, wrong: int) -> None:
     assert len(violations({"value": [job("first", 1, 1, slots), job("next", 2)]}, ["next"])) == wrong
 
 
+@pytest.mark.parametrize(("passed", "wrong"), [({"first"}, 0), ({"other"}, 1), (set(), 1)])
+def test_tasks_of_several_widths_may_be_passed_where_the_waiting_ones_are_wider(passed: set[str], wrong: int) -> None:
+    both = job("first", 1, 1) | {"mostSlots": 2}
+    assert len(violations({"value": [both, job("next", 2)]}, ["next"], passing=[passed])) == wrong
+
+
 BOUND = job("bound", 1, 0) | {"maxParallelTasks": 2, "waitingTasks": 2}
 UNBOUND = [
     job(name, rank) | {"maxParallelTasks": None, "waitingTasks": 2} for name, rank in (("beside", 1), ("low", 2))

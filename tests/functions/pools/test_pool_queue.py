@@ -14,13 +14,16 @@ from azure.batch import models
 from tests.emulator.support.staging import add_job, add_pool, add_tasks
 from tests.functions.conftest import World
 from tests.functions.explanation.waiting_jobs import emptied
-from tests.functions.pools.foretold import violations
+from tests.functions.pools.foretold import true_held, violations, waiting_slots
 from tests.functions.pools.queue_stages import STAGES, stage_all
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 _NEXT = 20
-type Starts = dict[str, list[tuple[str, dict[str, int], dict[str, int]]]]
-"""The jobs of the first tasks that started, each with the numbers of running and held tasks before, by pool."""
+type Starts = dict[str, list[tuple[str, dict[str, int], dict[str, int], set[str]]]]
+"""The jobs of the first tasks that started, by pool.
+
+Each has the numbers of running and held tasks before, and the jobs whose startable tasks are all wider than that task.
+"""
 
 
 async def queue_of(world: World, pool: str = "pool", query: str = "") -> dict[str, Any]:
@@ -28,19 +31,6 @@ async def queue_of(world: World, pool: str = "pool", query: str = "") -> dict[st
     assert found.status == 200, found.body
     assert isinstance(found.body, dict)
     return found.body
-
-
-def true_held(account: Any, pool: str) -> dict[str, int]:
-    """Returns the numbers of waiting tasks, by job of a pool, that wait for another one, or fit on no node."""
-    slots = account.pools[pool].slots_per_node
-
-    def is_held(job: Any, task: Any) -> bool:
-        wanted = [job.tasks.get(name) for name in (task.spec.get("dependsOn") or {}).get("taskIds", ())]
-        waits = any(one is None or one.state != "completed" for one in wanted)
-        return task.state == "active" and (waits or task.slots > slots)
-
-    jobs = [job for job in account.jobs.values() if job.pool_id == pool]
-    return {job.id: sum(is_held(job, task) for task in job.tasks) for job in jobs}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -61,7 +51,9 @@ async def staged(_running: World) -> AsyncIterator[tuple[dict[str, Any], dict[st
         starts, jobs = dispatched[job.pool_id], job.account.jobs.values()
         if len(starts) < _NEXT:
             running = {other.id: len(other.runs) for other in jobs if other.pool_id == job.pool_id}
-            starts.append((job.id, running, true_held(job.account, job.pool_id)))
+            startable = waiting_slots(job.account, job.pool_id, held=False)
+            passed = {name for name, slots in startable.items() if min(slots, default=0) > task.slots}
+            starts.append((job.id, running, true_held(job.account, job.pool_id), passed))
         assign(job, task, node)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -77,6 +69,7 @@ async def test_the_next_tasks_that_are_dispatched_are_those_of_the_queue(
 ) -> None:
     queue, starts = staged[0][f"p{number}"], staged[2][f"p{number}"]
     dispatched, running, held = [one[0] for one in starts], [one[1] for one in starts], [one[2] for one in starts]
+    passed = [one[3] for one in starts]
     stage = list(STAGES.values())[number]
     assert {job["id"] for job in queue["value"]} == {f"p{number}-{job.name}" for job in stage.jobs}
     assert queue["jobDefaultOrder"] == ("creationtime" if stage.oldest_first else "none")
@@ -86,7 +79,7 @@ async def test_the_next_tasks_that_are_dispatched_are_those_of_the_queue(
     assert {job["id"]: job["heldTasks"] for job in queue["value"]} == {
         job["id"]: staged[1][job["id"]] for job in queue["value"]
     }
-    assert violations(queue, dispatched, running, held) == []
+    assert violations(queue, dispatched, running, held, passed) == []
     for job in stage.jobs:
         assert (f"p{number}-{job.name}" in dispatched) or not job.runs
     assert queue["unknown"] == []

@@ -36,7 +36,8 @@ def _retakes(e: Evidence, job: CompetingJob) -> bool:
 
 def is_sure(e: Evidence) -> bool:
     """Returns False where waiting tasks of other jobs don't count because it is unknown whether they could start."""
-    return not any(job.is_doubtful for job in e.competing_jobs)
+    rank = e.rank
+    return all(job.is_held_exact for job in e.competing_jobs if e.rank_of(job) <= rank)
 
 
 def in_line(e: Evidence) -> dict[str, Value]:
@@ -62,7 +63,7 @@ def figures(e: Evidence) -> dict[str, Value]:
         "holders": holders(e.competing_jobs),
         "tasksEndedPerMinute": e.per_minute,
         "estimatedWait": _time_for(e, ahead + 1),
-        "estimatedWaitOfLast": _time_for(e, ahead + equal + e.waiting_tasks),
+        "estimatedWaitOfLast": _time_for(e, ahead + equal + e.waiting_tasks - e.oversized.number),
     }
 
 
