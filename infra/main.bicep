@@ -237,15 +237,11 @@ param fileReaders string = 'readers'
 @description('For how many days the ends of failed tasks\' outputs are kept, also of single accounts and pools: 30, demo=7, demo/secret=0.')
 param outputDays string = '30'
 
-@description('Megabytes that may be read of an account\'s nodes on a day to keep outputs.')
-@minValue(1)
-@maxValue(1000000)
-param outputMbPerDay int = 200
+@description('Megabytes that may be read of an account\'s nodes on a day to keep outputs, also of single accounts: 200, demo=50.')
+param outputMbPerDay string = '200'
 
-@description('How many failed tasks of an account have their outputs read in a minute.')
-@minValue(1)
-@maxValue(10000)
-param outputTasksPerMinute int = 60
+@description('How many failed tasks of an account have their outputs read in a minute, also of single accounts: 60, demo=20.')
+param outputTasksPerMinute string = '60'
 
 @description('When to delete what is past its time: six fields of NCRONTAB.')
 param housekeepingSchedule string = '0 17 * * * *'
@@ -599,8 +595,8 @@ module app 'modules/app.bicep' = {
       JOB_HORIZON_DAYS: string(jobHorizonDays)
       MAX_BATCH_CALLS_PER_MINUTE: string(maxBatchCallsPerMinute)
       OUTPUT_DAYS: outputDays
-      OUTPUT_MB_PER_DAY: string(outputMbPerDay)
-      OUTPUT_TASKS_PER_MINUTE: string(outputTasksPerMinute)
+      OUTPUT_MB_PER_DAY: outputMbPerDay
+      OUTPUT_TASKS_PER_MINUTE: outputTasksPerMinute
       POLL_OVERLAP_SECONDS: string(pollOverlapSeconds)
       POLL_SECONDS: string(pollSeconds)
       POLL_STATUS_DAYS: string(pollStatusDays)

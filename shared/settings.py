@@ -32,9 +32,11 @@ class Settings:
         self.storage, self.telemetry_storage = read.storage(), read.telemetry_storage()
         self.account_roles = read.account_roles(self.accounts)
         self.file_readers = read.choice("FILE_READERS", _FILE_READERS)
-        self.output_days = read.output_days(self.accounts)
-        self.output_bytes_a_day = read.count("OUTPUT_MB_PER_DAY", 200, low=1, high=1_000_000) * 1_000_000
-        self.output_tasks_a_minute = read.count("OUTPUT_TASKS_PER_MINUTE", 60, low=1, high=10_000)
+        days = read.by_place("OUTPUT_DAYS", self.accounts, 30, low=0, high=3_650, has_pools=True)
+        self.output_days = {place: number * day for place, number in days.items()}
+        megabytes = read.by_place("OUTPUT_MB_PER_DAY", self.accounts, 200, low=1, high=1_000_000)
+        self.output_bytes_a_day = {place: number * 1_000_000 for place, number in megabytes.items()}
+        self.output_tasks_a_minute = read.by_place("OUTPUT_TASKS_PER_MINUTE", self.accounts, 60, low=1, high=10_000)
         self.resource_log_container = read.container("RESOURCE_LOG_CONTAINER", RESOURCE_LOGS)
         self.event_retention = read.duration("EVENT_DAYS", 90, day, low=1, high=3_650)
         self.telemetry_container = read.telemetry_container()

@@ -185,15 +185,19 @@ class SettingsReader:
 
         return self._checked("COST_LABELS", lambda: label_names(text), ())
 
-    def output_days(self, accounts: tuple[Account, ...]) -> Mapping[str, timedelta]:
-        """Returns how long outputs of failed tasks are kept, by account id or `account/pool`, "" for all others."""
-        text, default = self.text("OUTPUT_DAYS"), timedelta(days=30)
+    def by_place(
+        self, name: str, accounts: tuple[Account, ...], default: int, *, low: int, high: int, has_pools: bool = False
+    ) -> Mapping[str, int]:
+        """Returns a setting's numbers by account id, or `account/pool`, "" for all others."""
+        text, numbers = self.text(name), {"": default}
         if not text:
-            return {"": default}
-        from shared.domain.outputs.output_limits import days_of_outputs
+            return numbers
+        from shared.domain.outputs.output_limits import numbers_by_place
 
-        known = {account.id for account in accounts}
-        return self._checked("OUTPUT_DAYS", lambda: days_of_outputs(text, known, default), {"": default})
+        known, limits = {account.id for account in accounts}, {"low": low, "high": high}
+        return self._checked(
+            name, lambda: numbers_by_place(text, known, default, **limits, has_pools=has_pools), numbers
+        )
 
     def storage(self) -> StorageAddress:
         """Returns the host's storage account, with the app's tables and queues."""

@@ -90,7 +90,7 @@ def test_required_settings_suffice_and_the_rest_has_defaults() -> None:
     assert settings.tick_schedule == "0 * * * * *"
     assert settings.table_prefix == ""
     assert settings.output_days == {"": timedelta(days=30)}
-    assert (settings.output_bytes_a_day, settings.output_tasks_a_minute) == (200_000_000, 60)
+    assert (settings.output_bytes_a_day, settings.output_tasks_a_minute) == ({"": 200_000_000}, {"": 60})
     assert settings.pool_api_version == "2025-06-01"
     assert settings.event_retention == timedelta(days=90)
     assert settings.telemetry_retention == timedelta(days=7)

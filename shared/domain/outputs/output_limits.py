@@ -14,20 +14,32 @@ MAX_READ = len(STREAMS) * (TAIL + CELL + CONTEXT)
 MAX_TRIES = 6
 """Reads of a task that may fail before it isn't tried again."""
 _MINUTE, _DAY = 60_000, 86_400_000  # milliseconds
-_MAX_DAYS = 3_650
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRate:
+    """How much may be read of one account's nodes."""
+
+    bytes_a_day: int
+    tasks_a_minute: int
 
 
 @dataclass(frozen=True, slots=True)
 class OutputLimits:
-    """`days` are by account id or `account/pool` in lower case, and "" for all others."""
+    """Limits by account id, `days` also by `account/pool` in lower case, and "" for all others."""
 
     days: Mapping[str, timedelta]
-    bytes_a_day: int
-    tasks_a_minute: int
+    bytes_a_day: Mapping[str, int]
+    tasks_a_minute: Mapping[str, int]
 
     @property
     def keeps_any(self) -> bool:
         return any(self.days.values())
+
+    def rate(self, account_id: str) -> OutputRate:
+        """Returns how much may be read of an account's nodes."""
+        each_day, each_minute = self.bytes_a_day, self.tasks_a_minute
+        return OutputRate(each_day.get(account_id, each_day[""]), each_minute.get(account_id, each_minute[""]))
 
     def kept_for(self, account_id: str, pool_id: str) -> timedelta:
         """Returns how long outputs of a pool's tasks are kept, none at all for zero."""
@@ -51,28 +63,32 @@ class SpentOutputs:
         read, tasks = self.read if self.day - day in (0, 1) else 0, self.tasks if self.minute - minute in (0, 1) else 0
         return SpentOutputs(self.day if read else day, read, self.minute if tasks else minute, tasks, self.etag)
 
-    def room(self, limits: OutputLimits) -> int:
+    def room(self, rate: OutputRate) -> int:
         """Returns for how many tasks there is room."""
-        return max(0, min(limits.tasks_a_minute - self.tasks, (limits.bytes_a_day - self.read) // MAX_READ))
+        return max(0, min(rate.tasks_a_minute - self.tasks, (rate.bytes_a_day - self.read) // MAX_READ))
 
     def plus(self, *, tasks: int, read: int) -> "SpentOutputs":
         return replace(self, tasks=self.tasks + tasks, read=max(0, self.read + read))
 
 
-def days_of_outputs(text: str, accounts: Collection[str], default: timedelta) -> dict[str, timedelta]:
-    """Returns days by name as the setting OUTPUT_DAYS has them: `30, demo=7, demo/secret=0`. Raises ValueError."""
-    days = {"": default}
+def numbers_by_place(
+    text: str, accounts: Collection[str], default: int, *, low: int, high: int, has_pools: bool
+) -> dict[str, int]:
+    """Returns numbers by name as settings have them: `30, demo=7, demo/secret=0`. Raises ValueError."""
+    numbers = {"": default}
     for entry in text.replace(",", " ").split():
         name, sign, number = entry.rpartition("=")
         account, slash, pool = name.lower().partition("/")
         if (
             not number.isdecimal()
-            or int(number) > _MAX_DAYS
+            or not low <= int(number) <= high
             or bool(sign) != bool(account)
             or bool(slash) != bool(pool)
+            or (pool and not has_pools)
         ):
-            raise ValueError(f"'{entry}' is not a number of days up to {_MAX_DAYS}, ACCOUNT=DAYS or ACCOUNT/POOL=DAYS")
+            places = "ACCOUNT=NUMBER or ACCOUNT/POOL=NUMBER" if has_pools else "or ACCOUNT=NUMBER"
+            raise ValueError(f"'{entry}' is not a number from {low} to {high}, {places}")
         if account and account not in accounts:
             raise ValueError(f"'{account}' is none of the watched accounts")
-        days[f"{account}/{key_of(pool)}" if pool else account] = int(number) * timedelta(days=1)
-    return days
+        numbers[f"{account}/{key_of(pool)}" if pool else account] = int(number)
+    return numbers

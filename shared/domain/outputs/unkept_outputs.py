@@ -8,7 +8,7 @@ from shared.domain.files.files import WHY_NO_FILES
 from shared.domain.outputs.failed_runs import EACH, MAX_OF_JOB, MAX_TRIED, FailedRun
 from shared.domain.outputs.failed_starts import MAX_OF_POOL, are_enough_kept
 from shared.domain.outputs.kept_outputs import OLDEST, JobOutputs
-from shared.domain.outputs.output_limits import MAX_TRIES, OutputLimits, SpentOutputs
+from shared.domain.outputs.output_limits import MAX_TRIES, OutputRate, SpentOutputs
 from shared.domain.tasks.tasks import FAILURE, Task
 
 NO_TEXT, RAN_AGAIN, UNREAD = "NotText", "RanAgain", "ReadFailed"
@@ -45,7 +45,7 @@ class KeepingConditions:
     now: datetime
     kept_for: timedelta
     spent: SpentOutputs
-    limits: OutputLimits
+    rate: OutputRate
     is_watched: bool = True
     has_polls: bool = True
 
@@ -57,7 +57,7 @@ class KeepingConditions:
     @property
     def is_spent(self) -> bool:
         """Whether the day's budget is spent; one that is spent for the minute only isn't."""
-        return not self.spent.room(self.limits) and self.spent.tasks < self.limits.tasks_a_minute
+        return not self.spent.room(self.rate) and self.spent.tasks < self.rate.tasks_a_minute
 
     @property
     def reasons(self) -> dict[str, bool]:

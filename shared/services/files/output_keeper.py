@@ -102,12 +102,12 @@ class OutputKeeper:
     async def _keep_of_each(self, source: BatchAccount, due: dict[str, Failing], seconds: float) -> None:
         """Gives each job or pool a share of the time, the one that has waited longest first."""
         time = asyncio.get_running_loop().time
-        end = time() + seconds
+        end, rate = time() + seconds, self.limits.rate(source.account.id)
         for left, (key, one) in zip(range(len(due), 0, -1), list(due.items()), strict=True):
             if time() >= end:
                 return
             now = await self.registry.clock.now()
-            if not (await self.store.load_spent(source.account.key)).at(now).room(self.limits):
+            if not (await self.store.load_spent(source.account.key)).at(now).room(rate):
                 return
             deadline = time() + (end - time()) / left
             due.pop(key, None)

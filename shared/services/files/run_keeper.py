@@ -117,7 +117,7 @@ class RunKeeper:
     async def _reserve(self, here: Pass, most: int) -> int:
         """Returns how many runs may be read now, and takes what they may read at most from the account's limits."""
         spent = (await self.store.load_spent(here.source.account.key)).at(here.now)
-        requests, most = 0, REQUESTS * min(most, spent.room(self.limits))
+        requests, most = 0, REQUESTS * min(most, spent.room(self.limits.rate(here.source.account.id)))
         deadline = asyncio.get_running_loop().time() + _TURN_SECONDS
         while requests < most and await here.source.turns.wait(deadline):
             requests += 1

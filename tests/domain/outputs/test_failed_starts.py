@@ -21,13 +21,13 @@ from shared.domain.outputs.failed_starts import (
     start_of,
 )
 from shared.domain.outputs.kept_outputs import JobOutputs, OutputMark
-from shared.domain.outputs.output_limits import MAX_READ, OutputLimits, SpentOutputs
+from shared.domain.outputs.output_limits import MAX_READ, OutputRate, SpentOutputs
 from shared.domain.outputs.unkept_outputs import KeepingConditions, sentence_of, why_start_without_row
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 DAY_MS = 86_400_000
-LIMITS = OutputLimits({"": 30 * DAY}, 10 * MAX_READ, 60)
+RATE = OutputRate(10 * MAX_READ, 60)
 RUN = StartRun("completed", FAILURE, 3, start=5000, end=6000, retries=2, code="FailureExitCode")
 NODE = Node("Node-1", "starttaskfailed", start=RUN)
 
@@ -97,7 +97,7 @@ def test_runs_of_an_earlier_poll_stay_due() -> None:
 
 def test_each_start_task_without_a_kept_output_has_a_reason() -> None:
     def why(kept: JobOutputs, **changes: Any) -> str:
-        conditions = KeepingConditions(EPOCH, DAY, SpentOutputs().at(EPOCH), LIMITS)
+        conditions = KeepingConditions(EPOCH, DAY, SpentOutputs().at(EPOCH), RATE)
         code = why_start_without_row(run("n1"), kept, replace(conditions, **changes))
         assert sentence_of(code).endswith(".")
         return code

@@ -22,14 +22,14 @@ from shared.domain.outputs.failed_runs import (
     may_have_failed_since,
 )
 from shared.domain.outputs.kept_outputs import JobOutputs, KeptTail, OutputMark, expiry_day
-from shared.domain.outputs.output_limits import MAX_READ, OutputLimits, SpentOutputs, days_of_outputs
+from shared.domain.outputs.output_limits import MAX_READ, OutputLimits, OutputRate, SpentOutputs, numbers_by_place
 from shared.domain.outputs.unkept_outputs import KeepingConditions, sentence_of, why_unkept, why_without_row
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, SUCCESS, Task
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-LIMITS = OutputLimits({"": 30 * DAY}, 10 * MAX_READ, 60)
+RATE = OutputRate(10 * MAX_READ, 60)
 RUNS = st.lists(
     st.builds(
         FailedRun,
@@ -137,39 +137,50 @@ def test_a_part_of_a_kept_end_is_what_was_kept_of_it(wanted: tuple[int, int], sh
 
 def test_limits_leave_room_until_they_are_spent_and_again_later() -> None:
     spent = SpentOutputs().at(NOW)
-    assert spent.room(LIMITS) == 10
+    assert spent.room(RATE) == 10
     spent = spent.plus(tasks=58, read=0)
-    assert spent.room(LIMITS) == 2
-    assert spent.plus(tasks=0, read=9 * MAX_READ + 1).room(LIMITS) == 0
-    assert spent.plus(tasks=9, read=99 * MAX_READ).room(LIMITS) == 0
+    assert spent.room(RATE) == 2
+    assert spent.plus(tasks=0, read=9 * MAX_READ + 1).room(RATE) == 0
+    assert spent.plus(tasks=9, read=99 * MAX_READ).room(RATE) == 0
     later = spent.plus(tasks=0, read=10 * MAX_READ).at(NOW + timedelta(minutes=1))
-    assert (later.tasks, later.room(LIMITS)) == (0, 0)
-    assert later.at(NOW + DAY).room(LIMITS) == 10
+    assert (later.tasks, later.room(RATE)) == (0, 0)
+    assert later.at(NOW + DAY).room(RATE) == 10
 
 
 def test_a_slower_clock_does_not_begin_the_minute_of_a_faster_one_anew() -> None:
     ahead = SpentOutputs().at(NOW + timedelta(minutes=1)).plus(tasks=60, read=0)
-    assert ahead.at(NOW).room(LIMITS) == 0
+    assert ahead.at(NOW).room(RATE) == 0
 
 
-def test_days_are_those_of_the_pool_or_the_account_or_all_others() -> None:
-    days = days_of_outputs("14, Demo=7 demo/Secret=0", {"demo", "other"}, 30 * DAY)
-    limits = OutputLimits(days, 1, 1)
+def test_limits_are_those_of_the_pool_or_the_account_or_all_others() -> None:
+    accounts = {"demo", "other"}
+    days = numbers_by_place("14, Demo=7 demo/Secret=0", accounts, 30, low=0, high=3650, has_pools=True)
+    a_day, a_minute = (
+        numbers_by_place(text, accounts, 9, low=1, high=99, has_pools=False) for text in ("50 other=20", "demo=3")
+    )
+    limits = OutputLimits({place: number * DAY for place, number in days.items()}, a_day, a_minute)
     assert limits.kept_for("demo", "SECRET") == timedelta()
     assert limits.kept_for("demo", "open") == 7 * DAY
     assert limits.kept_for("other", "open") == 14 * DAY
     assert limits.keeps_any
-    assert not OutputLimits({"": timedelta()}, 1, 1).keeps_any
+    assert not OutputLimits({"": timedelta()}, a_day, a_minute).keeps_any
+    assert (limits.rate("demo"), limits.rate("other")) == (OutputRate(50, 3), OutputRate(20, 9))
 
 
 @pytest.mark.parametrize("entry", ["x", "-1", "3651", "demo=", "=3", "demo/=3", "/p=3", "nobody=3", "1.5"])
-def test_days_that_make_no_sense_are_refused(entry: str) -> None:
+def test_numbers_that_make_no_sense_are_refused(entry: str) -> None:
     with pytest.raises(ValueError, match=entry if entry != "nobody=3" else "none of the watched accounts"):
-        days_of_outputs(entry, {"demo"}, 30 * DAY)
+        numbers_by_place(entry, {"demo"}, 30, low=0, high=3650, has_pools=True)
+
+
+@pytest.mark.parametrize("entry", ["0", "demo=100", "demo/pool=3"])
+def test_numbers_of_accounts_are_within_limits_and_not_of_pools(entry: str) -> None:
+    with pytest.raises(ValueError, match=f"'{entry}' is not a number from 1 to 99, or ACCOUNT=NUMBER"):
+        numbers_by_place(entry, {"demo"}, 30, low=1, high=99, has_pools=False)
 
 
 def _why(task: Task, kept: JobOutputs | None = None, **changes: Any) -> str:
-    conditions = KeepingConditions(EPOCH, DAY, SpentOutputs().at(EPOCH), LIMITS)
+    conditions = KeepingConditions(EPOCH, DAY, SpentOutputs().at(EPOCH), RATE)
     code = why_without_row(task, kept or JobOutputs(), replace(conditions, **changes))
     assert sentence_of(code).endswith(".")
     return code
