@@ -116,6 +116,43 @@ def test_a_nodes_panel_shows_the_last_lines_of_its_failed_start_task_and_its_fil
     expect(panel.get_by_test_id("open-file").locator(".log")).to_have_text("\n".join(written), timeout=SOON)
 
 
+def fail_a_task(client: BatchClient, name: str, words: str) -> None:
+    """Runs a task that fails with some last words, in a job and on a node of its own."""
+    client.create_pool(models.BatchPoolCreateOptions(id=name, vm_size="standard_d2s_v5", target_dedicated_nodes=1))
+    client.create_job(models.BatchJobCreateOptions(id=name, pool_info=models.BatchPoolInfo(pool_id=name)))
+    client.create_task(
+        name, models.BatchTaskCreateOptions(id="broken", command_line=f"sh -c 'echo {words} >&2; exit 3'")
+    )
+
+
+def test_a_failed_tasks_last_words_are_on_its_page_after_its_node_has_gone(stack: RunningStack, page: Page) -> None:
+    name, words = "short-lived", "no room left for the last scene"
+    task = f"{stack.api}/accounts/{stack.account.name}/jobs/{name}/tasks/broken"
+
+    def kept() -> str | None:
+        found = page.request.get(f"{task}/output")
+        return found.json()["stderr"]["text"] if found.ok else None  # the job isn't known at first
+
+    def gone() -> str | None:
+        return page.request.get(f"{task}/files/stderr.txt").headers.get("batchscope-kept-at")
+
+    with BatchClient(stack.emulator, AzureNamedKeyCredential(stack.account.name, stack.account.key)) as client:
+        fail_a_task(client, name, words)
+        assert awaited(kept, 300, "the kept output") == f"{words}\n"
+        nodes = [node.id for node in client.list_nodes(name)]
+        client.begin_remove_nodes(name, models.BatchNodeRemoveOptions(node_ids=nodes))
+        awaited(gone, 120, "a file that is only kept")
+    page.goto(f"{stack.dashboard}?account={stack.account.name}&job={name}&task=broken")
+    panel = page.get_by_role("dialog")
+    shown = panel.locator("[data-output='stderr.txt'][data-kept]")
+    expect(shown.get_by_label("Last lines of stderr.txt", exact=True)).to_have_text(words, timeout=SOON)
+    expect(shown.locator("h4 small")).to_have_text(re.compile(r"^kept \d+ \w+, \d\d:\d\d$"))
+    shown.get_by_role("button", name="Open stderr.txt").click()
+    opened = panel.get_by_test_id("open-file")
+    expect(opened.locator(".log")).to_have_text(words, timeout=SOON)
+    expect(opened.get_by_role("button", name="Follow")).to_have_count(0)
+
+
 def test_the_page_of_the_api_fits_a_narrow_screen(stack: RunningStack, page: Page) -> None:
     page.set_viewport_size({"width": 380, "height": 800})
     page.goto(f"{stack.api}/docs")
