@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Literal
 
 from functions.api.endpoints import JOB
 from functions.api.jobs.explanation import FindingAnswer, finding_answer
+from functions.api.jobs.group_filters import task_filter
 from functions.http.answers import Answer, stamp, utc
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import Format
 from shared.domain.contrasts.attributes import HOUR, SETTING_CHANGE
 from shared.domain.contrasts.comparison import LEVEL
-from shared.domain.contrasts.contrast import ComparisonResult, Contrast
+from shared.domain.contrasts.contrast import ComparisonResult, Contrast, TaskComparison
 from shared.domain.contrasts.titles import title_of
+from shared.domain.tasks.tasks import FAILURE
 from shared.services.tasks.task_comparisons import ComparisonReport
 
 type ContrastUnit = Literal["s", "B", "gpus", "number"]
@@ -25,7 +28,7 @@ _UNITS: Mapping[str, tuple[ContrastUnit, int]] = {
     "gpus": ("gpus", 1000),
 }
 _TIMES = ("start", "startHour", SETTING_CHANGE)
-_DIGITS = 6
+_DIGITS, _MAX_TASKS = 6, 20
 
 
 class ComparisonQuery(Query):
@@ -47,6 +50,7 @@ class ContrastAnswer(Answer):
     `value` is a single value. Else `low` and `high`, or `since` and `until`, are bounds, null without one. `failed` and
     `succeeded` are the compared tasks in the group. `difference` is that of both shares, with its 95 % bounds.
     `taskFilter` has the parameters of the task list that show the group, none where the list has no such filter.
+    `tasks` are its first 20 failed tasks, by id.
     """
 
     attribute: str
@@ -66,6 +70,7 @@ class ContrastAnswer(Answer):
     difference_high: float
     p_value: float
     task_filter: dict[str, str]
+    tasks: list[str]
     same_tasks: list[SameTasksAnswer]
 
 
@@ -140,13 +145,13 @@ def _answer(found: ComparisonReport) -> ComparisonAnswer:
         attributes=list(compared.attributes),
         tried_groups=compared.tried,
         level=LEVEL,
-        contrasts=list(map(_contrast, compared.contrasts)),
-        consequences=list(map(_contrast, compared.consequences)),
+        contrasts=[_contrast(compared, one) for one in compared.contrasts],
+        consequences=[_contrast(compared, one) for one in compared.consequences],
         findings=list(map(finding_answer, found.findings)),
     )
 
 
-def _contrast(one: Contrast) -> ContrastAnswer:
+def _contrast(compared: TaskComparison, one: Contrast) -> ContrastAnswer:
     tally, is_time = one.tally, one.attribute in _TIMES
     since, until = _times(one) if is_time else (0, 0)
     unit, divisor = _UNITS.get(one.attribute, ("number", 1))
@@ -170,7 +175,8 @@ def _contrast(one: Contrast) -> ContrastAnswer:
         difference_low=round(low, _DIGITS),
         difference_high=round(high, _DIGITS),
         p_value=float(f"{one.p_value:.3g}"),
-        task_filter=_filter(one),
+        task_filter=task_filter(one),
+        tasks=_first_tasks(compared, one),
         same_tasks=[SameTasksAnswer(attribute=same.attribute, title=title_of(same)) for same in one.alike],
     )
 
@@ -186,11 +192,12 @@ def _value(one: Contrast) -> str:
     return str(one.low[1] if one.attribute == "node" else one.low)
 
 
-def _filter(one: Contrast) -> dict[str, str]:
-    """Returns the parameters of the task list for a group of ended tasks."""
-    if one.attribute == "node":
-        return {"poolId": one.low[0], "nodeId": one.low[1]}
-    return {"poolId": one.low} if one.attribute == "pool" else {}
+def _first_tasks(compared: TaskComparison, one: Contrast) -> list[str]:
+    """Returns the ids of the first failed tasks of a group."""
+    failed = (
+        task.id for task, is_in in zip(compared.tasks, one.inside, strict=True) if is_in and task.result == FAILURE
+    )
+    return list(islice(failed, _MAX_TASKS))
 
 
 def _lines(answer: ComparisonAnswer) -> Iterator[ComparisonLine]:

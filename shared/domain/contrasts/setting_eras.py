@@ -16,7 +16,7 @@ class PoolChange(NamedTuple):
 
 
 class SettingEra(NamedTuple):
-    """The time from a change to the next one; ordered by `number`, the changes before it.
+    """The time from a change of a pool's settings to the next one; ordered by `number`, the changes before it.
 
     `since` and `until` are milliseconds, 0 in the first and the last era in which tasks started. `begun` and `ended`
     are the changes in words: all of them, where no task started between several.
@@ -27,6 +27,7 @@ class SettingEra(NamedTuple):
     begun: str = ""
     until: int = 0
     ended: str = ""
+    pool: str = ""
 
 
 def era_columns(
@@ -39,12 +40,12 @@ def era_columns(
     for pool, made in changes.items():
         times = [change.at for change in made]
         numbers = [bisect_right(times, task.start) if task.start and task.node[0] == pool else None for task in tasks]
-        eras = _eras(sorted({number for number in numbers if number is not None}), made)
+        eras = _eras(pool, sorted({number for number in numbers if number is not None}), made)
         yield [None if number is None else eras[number] for number in numbers]
 
 
-def _eras(numbers: Sequence[int], changes: Sequence[PoolChange]) -> dict[int, SettingEra]:
-    found = {number: SettingEra(number) for number in numbers}
+def _eras(pool: str, numbers: Sequence[int], changes: Sequence[PoolChange]) -> dict[int, SettingEra]:
+    found = {number: SettingEra(number, pool=pool) for number in numbers}
     for before, after in pairwise(numbers):
         between = changes[before:after]
         text = "; ".join(change.text for change in between)

@@ -24,6 +24,7 @@ def contrast(attribute: str, title: str, **changes: Any) -> dict[str, Any]:
         "succeededShare": 0.02,
         "pValue": 3.1e-15,
         "taskFilter": {},
+        "tasks": ["frame-00"],
         "sameTasks": [],
     } | changes
 
@@ -57,7 +58,9 @@ def comparison(**changes: Any) -> dict[str, Any]:
         failedShare=0.08,
         succeededShare=0.0,
         pValue=0.0151,
+        taskFilter={"startedFrom": "2026-11-30T21:02:10.000Z"},
     )
+    image = contrast("image", "Image canonical/ubuntu/24.04", tasks=["frame-00", "frame-07"])
     return {
         "account": "demo",
         "job": "render",
@@ -70,7 +73,7 @@ def comparison(**changes: Any) -> dict[str, Any]:
         "attributes": ["node", "vmSize", "start", "runTime", "idPart2"],
         "triedGroups": 1876,
         "level": 0.02,
-        "contrasts": [node, late],
+        "contrasts": [node, late, image],
         "consequences": [contrast("runTime", "Run time of 0:00:04 or less")],
         "findings": [failing_node()],
     } | changes
@@ -109,14 +112,34 @@ def test_one_click_lists_the_failed_tasks_of_a_group(page: Page, failing: Canned
     failing.tasks = [task("frame-00", group="killed", nodeId=NODE)]
     show(page, failing)
     links = part(page, "comparison").get_by_role("link", name="Show these tasks")
-    expect(links).to_have_count(1)
-    links.click()
+    expect(links).to_have_count(2)
+    links.first.click()
     expect(page).to_have_url(re.compile(f"show=failed&poolId={POOL}&nodeId={NODE}"))
     expect(page.get_by_label("Node", exact=True)).to_have_value(NODE)
     expect(part(page, "tasks").locator("tr[data-task]")).to_have_count(1)
     assert any(f"result=failure&poolId={POOL}&nodeId={NODE}" in path for path in failing.asked)
     page.get_by_role("link", name=f"Filtered by the pool {POOL}; show all pools").click()
     expect(page).not_to_have_url(re.compile("poolId"))
+
+
+def test_one_click_lists_the_failed_tasks_since_a_start(page: Page, failing: Canned) -> None:
+    failing.tasks = [task("frame-00", group="killed", nodeId=NODE)]
+    show(page, failing)
+    part(page, "comparison").locator("[data-contrast=start]").get_by_role("link", name="Show these tasks").click()
+    expect(part(page, "tasks").locator("tr[data-task]")).to_have_count(1)
+    assert any("result=failure&startedFrom=2026-11-30T21%3A02%3A10.000Z" in path for path in failing.asked)
+    page.get_by_role("link", name="Filtered by: Started from 2026-11-30 21:02:10 UTC; remove this filter").click()
+    expect(page).not_to_have_url(re.compile("startedFrom"))
+
+
+def test_a_group_that_the_list_cannot_filter_shows_its_first_failed_tasks(page: Page, failing: Canned) -> None:
+    show(page, failing)
+    image = part(page, "comparison").locator("[data-contrast=image]")
+    expect(image.get_by_role("link", name="frame-07")).to_be_hidden()
+    image.get_by_text("Show these tasks").click()
+    expect(image).to_contain_text("The first 2 of 45 failed tasks by id:")
+    image.get_by_role("link", name="frame-07").click()
+    expect(page).to_have_url(re.compile("task=frame-07"))
 
 
 def test_a_bad_node_comes_with_the_commands_that_take_it_out(page: Page, failing: Canned) -> None:

@@ -1,5 +1,7 @@
 """What sets a job's failed tasks apart, through the app: tasks that the emulator ran, on their nodes."""
 
+from urllib.parse import urlencode
+
 import pytest
 from azure.batch import models
 
@@ -95,3 +97,6 @@ async def test_the_image_on_which_tasks_fail_is_named_although_its_nodes_are_gon
     assert (first["attribute"], first["value"], first["low"], first["high"]) == ("settingChange", None, None, None)
     (change,) = (await world.get("accounts/demo/pools/imaged")).body["settingChanges"]
     assert (first["since"], first["until"]) == (change["time"], None)
+    query = urlencode({"result": "failure", "maxpagesize": 1000, **first["taskFilter"]})
+    shown = [task["id"] for task in (await world.get(f"accounts/demo/jobs/imaged/tasks?{query}")).body["value"]]
+    assert (len(shown), shown[:20]) == (40, first["tasks"])

@@ -11,6 +11,14 @@ export interface TaskFilters {
   nodeId: string;
   exitCode: string;
   failureGroup: string;
+  /** The task slots that tasks require. */
+  slots: string;
+  /** Bounds of starts, both included. */
+  startedFrom: string;
+  startedTo: string;
+  /** Bounds of durations from start to end, such as `PT1.5S`. */
+  runTimeFrom: string;
+  runTimeTo: string;
   orderby: string;
 }
 
@@ -21,6 +29,11 @@ export const NO_TASK_FILTERS: TaskFilters = {
   nodeId: "",
   exitCode: "",
   failureGroup: "",
+  slots: "",
+  startedFrom: "",
+  startedTo: "",
+  runTimeFrom: "",
+  runTimeTo: "",
   orderby: "",
 };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Comparison, Contrast } from "../../src/job/comparison/model.ts";
-import { chanceText, comparedText, filtersOf, resultText, triedText } from "../../src/job/comparison/texts.ts";
+import { chanceText, comparedText, filtersOf, listedText, resultText, triedText } from "../../src/job/comparison/texts.ts";
 
 const CONTRAST: Contrast = {
   attribute: "node",
@@ -12,6 +12,7 @@ const CONTRAST: Contrast = {
   succeededShare: 0.01,
   pValue: 0.0004,
   taskFilter: { poolId: "gpu", nodeId: "n3" },
+  tasks: ["t1"],
   sameTasks: [],
 };
 const COMPARISON: Comparison = {
@@ -36,6 +37,17 @@ test("a group that the task list can filter is shown by its failed tasks", () =>
 test("a group without such a filter, or with one that the page doesn't have, isn't linked", () => {
   assert.equal(filtersOf({ ...CONTRAST, taskFilter: {} }), null);
   assert.equal(filtersOf({ ...CONTRAST, taskFilter: { poolId: "gpu", vmSize: "x" } }), null);
+});
+
+test("groups by start, slots and run time are shown by the filters of the list", () => {
+  const taskFilter = { startedFrom: "2026-11-30T21:02:10.000Z", startedTo: "2026-11-30T22:02:09.999Z" };
+  assert.deepEqual(filtersOf({ ...CONTRAST, taskFilter }), { show: "failed", ...taskFilter });
+  assert.deepEqual(filtersOf({ ...CONTRAST, taskFilter: { slots: "4" } }), { show: "failed", slots: "4" });
+});
+
+test("a list of failed tasks says whether it has all of them", () => {
+  assert.equal(listedText({ ...CONTRAST, failed: 1 }), "The failed tasks:");
+  assert.equal(listedText({ ...CONTRAST, failed: 1312 }), "The first 1 of 1,312 failed tasks by id:");
 });
 
 test("each result without groups has a sentence", () => {

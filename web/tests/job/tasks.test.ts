@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchTerms, causeLabel } from "../../src/job/tasks/cause.ts";
 import { maxTasks, rowsOfCsv, tasksQuery } from "../../src/job/tasks/query.ts";
+import { rangeChips } from "../../src/job/tasks/rangeChips.ts";
 import { NO_TASK_FILTERS } from "../../src/routing/jobView.ts";
 import { parametersOf } from "../address.ts";
 
@@ -38,6 +39,30 @@ test("the number of tasks that pass is exact for a state alone", () => {
   assert.deepEqual(maxTasks({ ...NO_TASK_FILTERS, show: "failed" }, COUNTS), { max: 10, isExact: true });
   assert.deepEqual(maxTasks({ ...NO_TASK_FILTERS, show: "failed", nodeId: "n" }, COUNTS), { max: 10, isExact: false });
   assert.deepEqual(maxTasks({ ...NO_TASK_FILTERS, orderby: "id desc" }, COUNTS), { max: 100, isExact: true });
+});
+
+test("filters that only links set are chips in words, each with the change that removes it", () => {
+  const filters = {
+    ...NO_TASK_FILTERS,
+    slots: "4",
+    startedFrom: "2026-11-30T21:02:10.000Z",
+    startedTo: "2026-11-30T22:02:09.999Z",
+    runTimeTo: "PT90.5S",
+  };
+  assert.deepEqual(rangeChips(filters), [
+    { text: "Task slots: 4", without: { slots: "" } },
+    {
+      text: "Started from 2026-11-30 21:02:10 to 2026-11-30 22:02:09.999 UTC",
+      without: { startedFrom: "", startedTo: "" },
+    },
+    { text: "Run time to 90.5 s", without: { runTimeFrom: "", runTimeTo: "" } },
+  ]);
+  assert.deepEqual(rangeChips(NO_TASK_FILTERS), []);
+  const odd = { ...NO_TASK_FILTERS, startedFrom: "a\u202e", runTimeFrom: "P1D" };
+  assert.deepEqual(
+    rangeChips(odd).map(({ text }) => text),
+    ["Started from a\ufffd", "Run time from P1D"],
+  );
 });
 
 test("an unknown state in the address counts as all", () => {

@@ -27,6 +27,11 @@ test("a job's view survives its address", () => {
     nodeId: "n&1",
     exitCode: "-1",
     failureGroup: "é",
+    slots: "4",
+    startedFrom: "2026-11-30T21:02:10.500Z",
+    startedTo: "",
+    runTimeFrom: "",
+    runTimeTo: "PT1.5S",
     orderby: "runTime desc",
   };
   for (const view of [JOB, { ...JOB, range: "7d" as const, task: "t#1", tasks }]) {

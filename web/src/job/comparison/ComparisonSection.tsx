@@ -11,9 +11,9 @@ import { FindingDetails } from "../../ui/findings/FindingDetails.tsx";
 import { Section } from "../../ui/page/Section.tsx";
 import { useInView } from "../../ui/page/useInView.ts";
 import { Age } from "../../ui/text/Age.tsx";
-import { TextWithIds } from "../../ui/text/Id.tsx";
+import { Id, TextWithIds } from "../../ui/text/Id.tsx";
 import type { Comparison, Contrast } from "./model.ts";
-import { chanceText, comparedText, filtersOf, resultText, triedText } from "./texts.ts";
+import { chanceText, comparedText, filtersOf, listedText, resultText, triedText } from "./texts.ts";
 
 const INTERVAL_MS = 60_000;
 
@@ -107,6 +107,20 @@ function ContrastRow({ contrast, view }: { contrast: Contrast; view: JobView }) 
       </p>
       <Bar state="failed" number={failed} share={failedShare} />
       <Bar state="succeeded" number={succeeded} share={succeededShare} />
+      {!filters && contrast.tasks.length > 0 && (
+        <details>
+          <summary>Show these tasks</summary>
+          <p>
+            {listedText(contrast)}{" "}
+            {contrast.tasks.map((task, index) => (
+              <span key={task}>
+                {index > 0 && ", "}
+                <Id text={task} to={addressOfJobView({ ...view, task })} />
+              </span>
+            ))}
+          </p>
+        </details>
+      )}
       {sameTasks.length > 0 && (
         <p class="soft">
           Mostly the same tasks:{" "}

@@ -14,6 +14,8 @@ export interface Contrast {
   pValue: number;
   /** Parameters of the task list that show the group; none where it has no such filter. */
   taskFilter: Record<string, string>;
+  /** The ids of its first failed tasks. */
+  tasks: string[];
   /** Mostly the same failed tasks, by another attribute. */
   sameTasks: { attribute: string; title: string }[];
 }

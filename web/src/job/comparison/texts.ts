@@ -56,7 +56,22 @@ export function chanceText({ pValue }: Contrast): string {
   return `chance ${formatChance(pValue)}`;
 }
 
-const FILTERS = ["poolId", "nodeId"] as const;
+const FILTERS = [
+  "poolId",
+  "nodeId",
+  "slots",
+  "startedFrom",
+  "startedTo",
+  "runTimeFrom",
+  "runTimeTo",
+] as const satisfies readonly (keyof TaskFilters)[];
+
+/** "The first 20 of 312 failed tasks by id", or "The failed tasks" where all are listed. */
+export function listedText({ tasks, failed }: Contrast): string {
+  return tasks.length < failed
+    ? `The first ${formatCount(tasks.length)} of ${formatCount(failed)} failed tasks by id:`
+    : "The failed tasks:";
+}
 
 /** The filters that show the failed tasks of a group; null where the task list has none for it. */
 export function filtersOf({ taskFilter }: Contrast): Partial<TaskFilters> | null {

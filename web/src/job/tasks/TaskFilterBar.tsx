@@ -1,4 +1,5 @@
-// Filters of the task list: state or result, cause of failure, beginning of the id, pool, node, exit code.
+// Filters of the task list: state or result, cause of failure, beginning of the id, pool, node, exit code, and those that
+// only links set.
 
 import { useContext } from "preact/hooks";
 import type { TaskCounts } from "../../api/model.ts";
@@ -9,6 +10,7 @@ import { Link, Navigation } from "../../routing/Link.tsx";
 import { useDraft } from "../../ui/list/useDraft.ts";
 import { ShortId } from "../../ui/text/Id.tsx";
 import { TaskStateName } from "../../ui/tiles/StateBar.tsx";
+import { rangeChips } from "./rangeChips.ts";
 
 const CHOICES = ["", "active", "preparing", "running", "succeeded", "failed"] as const;
 
@@ -43,6 +45,11 @@ export function TaskFilterBar({ view, counts }: FilterBarProps) {
             Pool <ShortId text={poolId} /> <span aria-hidden="true">×</span>
           </Link>
         )}
+        {rangeChips(view.tasks).map(({ text, without }) => (
+          <Link key={text} to={to(without)} class="chip" label={`Filtered by: ${text}; remove this filter`}>
+            {text} <span aria-hidden="true">×</span>
+          </Link>
+        ))}
       </div>
       <div class="fields">
         <Field view={view} name="prefix" label="Id begins with" />

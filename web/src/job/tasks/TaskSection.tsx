@@ -32,7 +32,9 @@ export function TaskSection({ view, counts, open }: TaskSectionProps) {
   const pages = usePages(first);
   const intervalMs = view.tasks.orderby ? SORTED_INTERVAL_MS : INTERVAL_MS;
   const polled = usePolled<Page<Task>>({ path: pages.path, intervalMs, enabled: inView });
-  useScrollIntoView(element, view.tasks.failureGroup || view.tasks.poolId);
+  const { failureGroup, poolId, slots, startedFrom, startedTo, runTimeFrom, runTimeTo } = view.tasks;
+  const chosen = [failureGroup, poolId, slots, startedFrom, startedTo, runTimeFrom, runTimeTo].join(" ").trim();
+  useScrollIntoView(element, chosen);
   const next = polled.fresh && polled.value?.nextLink;
   const { max, isExact } = counts
     ? maxTasks(view.tasks, counts)
