@@ -31,7 +31,7 @@ _EPILOG = """controls, without authentication, from this machine only:
   GET  /_emulator/clock      POST {"paused": true}; stepped mode: {"advanceSeconds": 60}, {"speed": 2}
   POST /_emulator/faults     {"method", "path", "status", "count", "retryAfter", "delaySeconds", "reset", "truncate",
                              "lateReportSeconds"}; GET lists, DELETE clears
-  GET  /_emulator/counters   requests and items served, by route, task list and client
+  GET  /_emulator/counters   requests, items and bytes of files served, by route, task list and client
   GET  /_emulator/log        what was written to the resource log, by account and kind
   GET  /_emulator/telemetry  what was written of nodes' telemetry, by account and node
   GET  /_emulator/settings   POST changes them

@@ -104,10 +104,13 @@ class Emulator:
             else:
                 sampler.end()
 
-    def count_request(self, route: str, path: str, items: int, client: str = "") -> None:
-        """Counts a request that its route answered: by it, by the client's User-Agent, and task lists also by path."""
+    def count_request(self, route: str, path: str, items: int, client: str = "", *, read: int = 0) -> None:
+        """Counts a request that its route answered: by it, by the client's User-Agent, and task lists also by path.
+
+        `read` bytes of a file are counted by the route.
+        """
         self.clients[client].update(requests=1, items=items)
-        self.counters[route].update(requests=1, items=items)
+        self.counters[route].update({"requests": 1, "items": items} | ({"bytes": read} if read else {}))
         if route == _TASK_LIST:
             self.task_lists[path].update(requests=1, items=items)
 

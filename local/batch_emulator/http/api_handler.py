@@ -87,7 +87,7 @@ class ApiHandler:
         signed_request = SignedRequest(incoming.method, path, pairs, headers)
         account = self._emulator.credentials.account_of(signed_request, real_now())
         operation, ids = find_operation(incoming.method, path)
-        items = 0
+        items = read = 0
         try:
             query = operation.validate_query(pairs)
             reject_conditions(headers, operation.conditions)
@@ -97,9 +97,10 @@ class ApiHandler:
                 incoming.method, url, path, ids, query, headers, body, simulation, self._emulator.settings
             )
             response = operation.run(request)
-            items = response.items
+            items, read = response.items, _bytes_read(incoming, response)
         finally:
-            self._emulator.count_request(operation.route, unquote(path), items, headers.get("user-agent", ""))
+            client = headers.get("user-agent", "")
+            self._emulator.count_request(operation.route, unquote(path), items, client, read=read)
         return response
 
     def _common_headers(self, incoming: web.BaseRequest) -> dict[str, str]:
@@ -148,6 +149,11 @@ def _body(response: Response, accepted_encodings: str) -> tuple[bytes, dict[str,
     compressed = compress_body(body, accepted_encodings)
     body_headers = {"Content-Type": _JSON} | ({"Content-Encoding": "gzip"} if compressed else {})
     return compressed or body, body_headers
+
+
+def _bytes_read(incoming: web.BaseRequest, response: Response) -> int:
+    """Returns how many bytes of a file a response has; the response to a HEAD only states their number."""
+    return response.content.size if response.content is not None and incoming.method == "GET" else 0
 
 
 def _is_truncated(fault: Fault | None) -> bool:

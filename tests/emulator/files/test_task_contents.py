@@ -125,6 +125,17 @@ async def test_of_a_huge_file_only_the_requested_part_is_sent(stepped: Driver, c
         assert headers["Content-Range"] == f"bytes {size - 10}-{size - 1}/{size}"
 
 
+async def test_bytes_of_files_that_are_read_are_counted(stepped: Driver) -> None:
+    await _started(stepped, "sh -c 'emulate text 5GiB > huge.log; sleep 5'", seconds=60)
+    await _read(stepped, f"{_FILES}/wd/huge.log", method="HEAD")
+    for part in ("bytes=100-299", "bytes=-1000"):
+        await _read(stepped, f"{_FILES}/wd/huge.log", ocp_range=part)
+    routes = (await stepped.control("GET", "counters"))["routes"]
+    path = "/jobs/{jobId}/tasks/{taskId}/files/{filePath}"
+    assert routes[f"GET {path}"] == {"requests": 2, "items": 2, "bytes": 1200}
+    assert routes[f"HEAD {path}"] == {"requests": 1, "items": 1}
+
+
 async def test_a_huge_file_is_sent_while_it_is_computed(stepped: Driver) -> None:
     await _started(stepped, "sh -c 'emulate bytes 6GiB > core.dump'", seconds=60)
     sent = {"Authorization": f"Bearer {stepped.emulator.credentials.token}"}
