@@ -13,7 +13,7 @@ from shared.domain.pools.resize_errors import Attempt
 
 type JobOrder = Literal["none", "creationtime"]
 _ORDERS: tuple[JobOrder, ...] = get_args(JobOrder.__value__)
-_ORDER = "taskSchedulingPolicy.jobDefaultOrder"
+_ORDER, _FILL = "taskSchedulingPolicy.jobDefaultOrder", "taskSchedulingPolicy.nodeFillType"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,13 @@ class PoolFacts:
     def takes_oldest_first(self) -> bool:
         """True where of jobs of equal priority the older one goes first; False gives them equal shares."""
         return self.job_order == "creationtime"
+
+    @property
+    def spreads_tasks(self) -> bool:
+        """True where the node with the most free slots gets the next task, as by default; False if that isn't known."""
+        policy = self.settings.task_scheduling_policy if self.settings else None
+        named = ((policy.node_fill_type if policy else None) or "spread").lower()
+        return self.settings is not None and not self.lacks(_FILL) and named == "spread"
 
     @property
     def attempt(self) -> Attempt:

@@ -1,6 +1,7 @@
 """Jobs with tasks of several widths: those that fit on no node are held, the others go on in the queue of the pool."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,8 @@ from shared.domain.explain.competing_jobs import CompetingJob
 from shared.domain.explain.explanation import explain
 from shared.domain.jobs.job_rules import JobRules
 from shared.domain.jobs.observations import NONE_OVERSIZED, OversizedTasks, RequiredSlots
+from shared.domain.nodes.nodes import Node
+from shared.domain.pools.machine_settings import MachineSettings, SchedulingPolicy
 from shared.domain.tasks.tasks import TaskCounts
 from tests.domain.explain.made_evidence import BUSY, IDLE, NOW, URGENT, evidence, required
 from tests.domain.explain.made_queue import DEPENDS, SECOND, job, mixed, queue, shown
@@ -122,6 +125,33 @@ def test_an_explanation_does_not_estimate_where_it_is_unknown_how_many_tasks_of_
     ]
     assert (found.evidence["tasksAhead"], found.evidence["estimatedWait"]) == (None, None)
     assert "At least 2 tasks of other jobs come before its own. Whether those of some jobs" in found.sentence
+
+
+HALF = Node("half", "running", slots=1, tasks=1)
+SPREAD_OUT = "The pool spreads tasks over its nodes (nodeFillType), so free slots are on several of them"
+PACK = MachineSettings(task_scheduling_policy=SchedulingPolicy(node_fill_type="Pack"))
+SPREAD = MachineSettings(task_scheduling_policy=SchedulingPolicy(node_fill_type="spread"))
+NEW_FILL = MachineSettings(task_scheduling_policy=SchedulingPolicy(node_fill_type="scatter"))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "changes", "is_said"),
+    [
+        (2, {"settings": SPREAD}, True),
+        (2, {"settings": MachineSettings()}, True),
+        (2, {"settings": PACK}, False),
+        (2, {"settings": NEW_FILL}, False),
+        (2, {"settings": SPREAD, "settings_left_out": ("taskSchedulingPolicy.nodeFillType",)}, False),
+        (2, {"settings": None}, False),
+        (1, {"settings": SPREAD}, False),
+    ],
+)
+def test_where_tasks_are_spread_an_explanation_says_why_no_node_has_room_for_a_wide_one(
+    nodes: int, changes: dict[str, Any], *, is_said: bool
+) -> None:
+    halves = [HALF._replace(id=f"half-{number}") for number in range(nodes)]
+    found = explain(evidence(*halves, waiting=required(10, 2), pool_changes=changes)).findings[0]
+    assert (found.rule, (SPREAD_OUT in found.sentence)) == ("slotsBusy", is_said)
 
 
 def test_own_tasks_that_fit_on_no_node_do_not_compete_for_free_slots() -> None:

@@ -7,6 +7,11 @@ from shared.domain.explain.pool_size import larger
 from shared.domain.explain.rules.slots import queue_position as queue
 from shared.domain.findings.thresholds import MAX_SHOWN_JOBS
 
+_SPREAD = (
+    "The pool spreads tasks over its nodes (nodeFillType), so free slots are on several of them; pack fills one node "
+    "before the next. "
+)
+
 
 def slots_busy(e: Evidence) -> Found:
     facts = e.facts
@@ -69,4 +74,6 @@ def _free_sentence(e: Evidence) -> str:
     if not e.free or e.waiting is None:
         return ""
     others = "" if e.lacks_room else "Whether one that wasn't looked at requires fewer isn't known. "
-    return f"{are(e.free, 'slot')} free, but on no node the {e.waiting.least_slots} that a task requires. {others}"
+    free = f"{are(e.free, 'slot')} free, but on no node the {e.waiting.least_slots} that a task requires. {others}"
+    is_spread = e.facts is not None and e.facts.spreads_tasks and e.able > 1 and e.free >= e.waiting.least_slots
+    return f"{free}{_SPREAD if is_spread else ''}"
