@@ -36,6 +36,7 @@ def job_queue_blueprint(runtime: Runtime) -> func.Blueprint:
         try:
             left = [queued] if await services.polling.run_queued(queued) else []
             await services.failures.follow()
+            await services.condition_evaluations.refresh({queued.account, *services.polling.take_news()})
             if left := left + services.polling.take_messages():
                 more.set([text_of(message) for message in left])
         except NotFoundError as error:

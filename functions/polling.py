@@ -54,6 +54,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         await services.dependencies.refresh(services.polling.take_dependents())
         spent = timedelta(seconds=asyncio.get_running_loop().time() - began)
         await services.waiting_jobs.run(turn=turn, budget=budget - spent)
+        await services.condition_evaluations.refresh(services.polling.take_news())
         _LOG.info(HEARTBEAT)
 
     @blueprint.function_name("poll_requested")
@@ -72,6 +73,7 @@ def polling_blueprint(runtime: Runtime) -> func.Blueprint:
         except NotFoundError as error:
             _LOG.warning("A poll on demand was dropped: %s", error)
         await services.failures.follow()
+        await services.condition_evaluations.refresh(services.polling.take_news())
         if messages := services.polling.take_messages():
             jobs.set([text_of(message) for message in messages])
 

@@ -87,6 +87,7 @@ ENDPOINTS = (
     Endpoint("pools.pool_agent", "list_agent_nodes", "GET", f"{POOL}/agent/nodes"),
     Endpoint("pools.node_states", "get_node_states", "GET", f"{POOL}/nodestates"),
     Endpoint("pools.retirements", "list_retirements", "GET", "retirements"),
+    Endpoint("conditions.conditions", "list_conditions", "GET", "conditions"),
     Endpoint("prices.prices", "list_prices", "GET", f"{ACCOUNT}/prices"),
     Endpoint("pools.pool_history", "get_pool_history", "GET", f"{POOL}/history"),
     Endpoint("telemetry.node_telemetry", "get_node_telemetry", "GET", f"{POOL}/nodes/{{node}}/telemetry"),

@@ -5,21 +5,19 @@ from dataclasses import dataclass, replace
 
 from shared.clock import Clock
 from shared.composition.failures import failures_of, output_limits_of
-from shared.composition.parts import Parts, open_parts
+from shared.composition.ingestion import agent_of, ingestion_of
+from shared.composition.parts import open_parts
 from shared.composition.polling import polling_of
-from shared.domain.blobs.blobs import UNREAD_TELEMETRY
 from shared.domain.jobs.job_samples import JOB_SAMPLES
 from shared.domain.pools.pool_samples import POOL_SAMPLES, PoolNumbers
 from shared.domain.prices.price_settings import PriceSettings
 from shared.domain.quotas.quota_settings import QuotaSettings
 from shared.domain.tasks.tasks import TaskCounts
-from shared.domain.telemetry.records.labels import PathPattern
 from shared.services.accounts.registry import Registry
 from shared.services.agent.agent_offers import AgentOffers
 from shared.services.agent.agent_reports import AgentReports
-from shared.services.blobs.blob_intake import Intake
-from shared.services.blobs.blob_reader import BlobReader
-from shared.services.blobs.blob_sweep import BlobSweep
+from shared.services.conditions.condition_queries import ConditionQueries
+from shared.services.conditions.condition_service import ConditionService
 from shared.services.cost.budget_queries import BudgetQueries
 from shared.services.cost.cost_queries import CostQueries
 from shared.services.cost.focus_queries import FocusQueries
@@ -37,7 +35,6 @@ from shared.services.efficiency.replay_evidence import ReplayEvidence
 from shared.services.efficiency.scaling_evidence import ScalingEvidence
 from shared.services.efficiency.task_limits import TaskLimitReader
 from shared.services.efficiency.what_if_queries import WhatIfQueries
-from shared.services.events.event_intake import EventIntake
 from shared.services.events.event_queries import EventQueries
 from shared.services.explain.dependency_snapshots import DependencySnapshots
 from shared.services.explain.explanations import Explanations
@@ -75,7 +72,6 @@ from shared.services.tasks.timelines import Timelines
 from shared.services.telemetry.pool_telemetry import PoolTelemetryQueries
 from shared.services.telemetry.pool_utilization import PoolUtilizationQueries
 from shared.services.telemetry.task_telemetry import TaskTelemetryQueries
-from shared.services.telemetry.telemetry_intake import TelemetryIntake
 from shared.services.telemetry.telemetry_queries import TelemetryQueries
 from shared.settings import Settings
 from shared.stores.accounts.resource_manager import ResourceManager
@@ -122,6 +118,8 @@ class Services:
     registry: Registry
     housekeeping: HousekeepingService
     ingestion: Ingestion
+    conditions: ConditionQueries
+    condition_evaluations: ConditionService
     events: EventQueries
     telemetry: TelemetryQueries
     task_telemetry: TaskTelemetryQueries
@@ -233,62 +231,16 @@ async def open_services(settings: Settings) -> Services:
             *(settings.accounts, records, stores, parts.ingestion, reader, quota_reader, rollups, digests),
             *(clock, settings),
         ),
-        ingestion=_ingestion(parts, polling),
+        ingestion=ingestion_of(parts, polling),
+        conditions=ConditionQueries(registry, stores.conditions),
+        condition_evaluations=ConditionService(registry, pools, schedules, stores.conditions, parts.ingestion.events),
         events=events,
         telemetry=telemetry,
         task_telemetry=TaskTelemetryQueries(queries, tasks, events, sharing, telemetry, clock=clock),
         pool_telemetry=PoolTelemetryQueries(pools, parts.ingestion.pool_telemetry, settings.telemetry_retention),
         pool_utilization=PoolUtilizationQueries(pools, parts.ingestion.pool_telemetry, clock),
-        agent=_agent(parts, pools),
+        agent=agent_of(parts, pools),
         agent_reports=AgentReports(pools, parts.ingestion),
         clock=clock,
         table_writes=parts.tables.writes,
     )
-
-
-def _agent(parts: Parts, pools: PoolQueries) -> AgentOffers:
-    """Returns the offers of the node agent; without configured storage no blob library is loaded."""
-    settings = parts.settings
-    if not settings.ingestion_enabled:
-        return AgentOffers(pools, None, None, parts.clock)
-    from shared.stores.blobs.agent_container import PACKAGED, AgentContainer
-
-    container = AgentContainer.connect(
-        settings.telemetry_container,
-        connection_string=settings.telemetry_storage.connection_string,
-        endpoint=settings.telemetry_storage.endpoint,
-        credential=parts.credential,
-    )
-    return AgentOffers(pools, container, PACKAGED, parts.clock)
-
-
-def _ingestion(parts: Parts, polling: PollingService) -> Ingestion:
-    """Returns the ingestion; without configured storage it has no sweeps, and no blob library is loaded."""
-    settings = parts.settings
-    if not settings.ingestion_enabled:
-        return Ingestion({}, budget=settings.tick_budget)
-    from shared.stores.blobs.blobs import BlobContainer
-
-    stores, clock = parts.ingestion, parts.clock
-
-    def reader(container: str, intake: Intake) -> BlobReader:
-        blobs = BlobContainer.connect(
-            container,
-            connection_string=settings.telemetry_storage.connection_string,
-            endpoint=settings.telemetry_storage.endpoint,
-            credential=parts.credential,
-        )
-        return BlobReader(blobs, intake, stores, clock)
-
-    logs = EventIntake(settings.accounts, stores.events, hint=polling.hint, clock=clock)
-    pattern, kept = PathPattern(settings.telemetry_path), settings.telemetry_retention
-    telemetry = TelemetryIntake(settings.accounts, pattern, stores, clock=clock, retention=kept)
-    sweeps = {
-        settings.resource_log_container: BlobSweep(
-            reader(settings.resource_log_container, logs), retention=settings.event_retention
-        ),
-        settings.telemetry_container: BlobSweep(
-            reader(settings.telemetry_container, telemetry), retention=kept, unread=UNREAD_TELEMETRY
-        ),
-    }
-    return Ingestion(sweeps, budget=settings.tick_budget)

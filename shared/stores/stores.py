@@ -1,6 +1,7 @@
 """All stores of one storage account, which services share."""
 
 from shared.stores.accounts.budgets import BudgetStore
+from shared.stores.accounts.conditions import ConditionStore
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.quotas import QuotaStore
@@ -33,6 +34,7 @@ class Stores:
         self.rounds = RoundStore(tables)
         self.operations = OperationStore(tables)
         self.quotas = QuotaStore(tables)
+        self.conditions = ConditionStore(tables)
         self.jobs = JobStore(tables)
         self.waiting_causes = WaitingCauseStore(tables)
         self.deleted_job_counters = DeletedJobCounterStore(tables)

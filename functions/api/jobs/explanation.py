@@ -1,16 +1,15 @@
 """GET accounts/{account}/jobs/{job}/explanation: why a job isn't running, from storage and a few Batch requests."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Literal
 
 from functions.api.endpoints import JOB
 from functions.http.answers import Answer
 from functions.http.handling import Query, RouteRequest, Routes
 from functions.http.rendering import LOOKS
-from shared.domain.findings.finding import Finding, Value
+from shared.domain.findings.finding import Finding
+from shared.domain.findings.plain_findings import PlainValue, plain_value
 from shared.services.explain.explanations import ExplanationReport
-
-type Shown = str | int | float | bool | list[str] | None
 
 
 class FindingAnswer(Answer):
@@ -23,7 +22,7 @@ class FindingAnswer(Answer):
     severity: Literal["blocking", "limiting", "info"]
     title: str
     detail: str
-    evidence: dict[str, Shown]
+    evidence: dict[str, PlainValue]
     advice: str
     since: datetime | None
 
@@ -68,13 +67,5 @@ def finding_answer(finding: Finding) -> FindingAnswer:
         finding,
         code=finding.rule,
         detail=finding.sentence,
-        evidence={name: _shown(value) for name, value in {**pool, **finding.evidence}.items()},
+        evidence={name: plain_value(value) for name, value in {**pool, **finding.evidence}.items()},
     )
-
-
-def _shown(value: Value) -> Shown:
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    return list(value) if isinstance(value, tuple) else value

@@ -42,7 +42,7 @@ _ROUTES = (
     "accounts/{a}/jobs/{j}/efficiency", "accounts/{a}/jobs/{j}/whatif?slots=2", "accounts/{a}/jobs/{j}/comparison",
     "accounts/{a}/pools/{p}/whatif?formula=$TargetDedicatedNodes=3;",
     "accounts/{a}/efficiency",
-    "retirements", "metrics", "openapi.json", "",
+    "retirements", "conditions", "metrics", "openapi.json", "",
     "accounts/{a}/jobschedules/{s}/cost", "accounts/{a}/cost/focus",
 )  # fmt: skip
 _SOAKED = f"accounts/{{a}}/pools/{POOL}/nodes/{{m}}/telemetry"

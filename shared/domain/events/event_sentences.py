@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from shared.domain.events.batch_events import BatchEvent, field_of, parse_stamp, text_of
+from shared.domain.events.condition_events import CONDITION_KINDS, condition_sentence
 from shared.domain.events.node_events import NODE_KINDS, is_of_node, node_sentence
 from shared.domain.events.pool_events import POOL_KINDS, SETTINGS_CHANGE, settings_sentence
 
@@ -19,7 +20,8 @@ _MAX_DETAILS = 5
 
 def sentence_of(event: BatchEvent, *, is_internal_retry: bool = False) -> str:
     """Returns the sentence for an event of any kind; for a start, it also notes an internal retry."""
-    of_others = {SETTINGS_CHANGE: settings_sentence}.get(event.kind, _unknown)
+    own = {SETTINGS_CHANGE: settings_sentence, **dict.fromkeys(CONDITION_KINDS, condition_sentence)}
+    of_others = own.get(event.kind, _unknown)
     sentence = _SENTENCES.get(event.kind, node_sentence if is_of_node(event.kind) else of_others)(event)
     return f"{sentence.removesuffix('.')} (an internal retry by Batch)." if is_internal_retry else sentence
 
@@ -196,5 +198,5 @@ _SENTENCES: dict[str, Callable[[BatchEvent], str]] = {
 }
 KINDS = tuple(_SENTENCES)
 """All documented kinds of Batch's events."""
-ALL_KINDS = (*KINDS, *NODE_KINDS, *POOL_KINDS)
+ALL_KINDS = (*KINDS, *NODE_KINDS, *POOL_KINDS, *CONDITION_KINDS)
 """Those of Batch, of the node agent, and of Batchscope itself."""

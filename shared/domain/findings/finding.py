@@ -11,10 +11,11 @@ type Value = str | int | float | bool | datetime | timedelta | tuple[str, ...] |
 
 
 class Scope(NamedTuple):
-    """The resource that a finding is about; `id` is its id within its account or pool."""
+    """The resource that a finding is about; `id` is its id within its account, or within the pool of a node."""
 
     kind: Literal["account", "pool", "job", "schedule", "node"]
     id: str
+    pool: str = ""
 
 
 class Amount(NamedTuple):

@@ -98,3 +98,17 @@ FAILING_NODES_HOLD = timedelta(minutes=30)
 """How long such nodes are named after more tasks failed, if they weren't determined anew."""
 FAILING_NODES_SINCE = timedelta(days=1)
 """How long after its end the nodes on which a job's tasks failed are named at their pool."""
+EVENT_IS_NEWS = timedelta(hours=1)
+"""How old an event may be when it is first seen; older ones aren't mentioned."""
+STUCK_AFTER = timedelta(minutes=15)
+"""How long none of a job's tasks has moved while some wait and none runs."""
+MIN_ENDED_OF_FAILING_JOB, MIN_FAILED_SHARE = 10, 0.1
+"""Ended tasks from which on the failed share of a job is judged, and that share."""
+FAILING_RATIO, MAX_EARLIER_RUNS = 2.0, 10
+"""How many times the median share of earlier runs of its schedule a job's failed share is, and how many count."""
+MAX_INTERRUPTED_SHARE, INTERRUPTED_WITHIN = 0.25, timedelta(hours=1)
+"""Interruptions of spot nodes for each of a pool's spot nodes, and within which time."""
+MIN_UNUSABLE_SHARE = 0.05
+"""The share of a pool's nodes that can't be used."""
+RUN_IS_LATE = timedelta(minutes=5)
+"""How long after its time a run of a job schedule has made no job."""

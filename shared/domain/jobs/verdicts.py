@@ -138,7 +138,12 @@ def stale_reason(failure: str | None, *, age: timedelta, interval: timedelta) ->
     """
     if failure:
         return f"The last poll failed: {failure}"
-    return f"Not polled for {in_words(age)}." if age > 3 * interval + _GRACE else None
+    return f"Not polled for {in_words(age)}." if age > stale_after(interval) else None
+
+
+def stale_after(interval: timedelta) -> timedelta:
+    """Returns the age beyond which something polled at an interval is out of date."""
+    return 3 * interval + _GRACE
 
 
 def at_second(moment: datetime) -> str:

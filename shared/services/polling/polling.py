@@ -65,6 +65,10 @@ class PollingService:
         """Returns pools with failed start tasks by account id, of rounds since the last call."""
         return {name: pools for name, rounds in self.accounts.items() if (pools := rounds.take_failing_pools())}
 
+    def take_news(self) -> set[str]:
+        """Returns the ids of accounts of which rounds since the last call changed what is stored, or couldn't."""
+        return {name for name, rounds in self.accounts.items() if rounds.take_news()}
+
     async def run_queued(self, message: JobMessage) -> bool:
         """Continues a job or an account; returns True if its message must be sent again, as work is left.
 

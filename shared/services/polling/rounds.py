@@ -64,6 +64,7 @@ class AccountRounds:
         self._messages: list[JobMessage] = []
         self._dependents: list[Job] = []
         self._failing: dict[str, Job] = {}
+        self._has_news = False
         self._unreadable = frozenset[str]()
         self._interval = rules.poll_interval
         self.began = 0.0
@@ -129,6 +130,11 @@ class AccountRounds:
         """Returns the pools with failed start tasks that rounds polled since the last call."""
         return self._pools.take_failing() if self._pools else []
 
+    def take_news(self) -> bool:
+        """Returns whether rounds since the last call changed what is stored, or couldn't."""
+        found, self._has_news = self._has_news, False
+        return found
+
     async def run_now(self, wanted: Collection[str] | None, *, budget: timedelta) -> tuple[int, tuple[Reason, ...]]:
         """Polls all live jobs, or those with the `wanted` ids; returns the number polled, and the failures.
 
@@ -183,7 +189,9 @@ class AccountRounds:
             self._messages += this.messages(self.source.account.id)
         self._dependents = this.dependents
         self._failing |= {job.key: job for job in this.failing}
-        await self._note_beside(this, [end for end in ends if isinstance(end, ResourceRoundResult)])
+        results = [end for end in ends if isinstance(end, ResourceRoundResult)]
+        self._has_news |= this.has_news or any(result.has_news for result in results)
+        await self._note_beside(this, results)
         if failed := [end for end in ends if isinstance(end, BaseException)]:
             raise failed[0]
         return this

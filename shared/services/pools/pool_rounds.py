@@ -254,6 +254,7 @@ class PoolRounds:
         known = [this.pools[key] for key in keys if key in this.pools and key not in this.overtaken]
         this.stored |= {pool.key: pool for pool in known if this.is_stored(pool)}
         changed = [pool for pool in known if not this.is_stored(pool)]
+        this.has_written |= bool(changed)
         events = [_settings_event(this.known.resources.get(pool.key), pool) for pool in changed]
         await self._events.save_once(self._key, [event for event in events if event])
         for pool, end in zip(changed, await self._records.save_all(self._key, changed), strict=True):

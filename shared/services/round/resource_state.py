@@ -27,22 +27,28 @@ class RoundRules:
 
 
 class ResourceRoundResult(NamedTuple):
-    """The result of a poll beside the round over jobs: the back-off requested by the service, and the problem."""
+    """The result of a poll beside the round over jobs: the back-off requested by the service, and the problem.
+
+    `has_news`: rows were written with changes, or a part of it failed.
+    """
 
     throttled: BatchThrottledError | None = None
     problem: str | None = None
+    has_news: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class ResourceRoundState:
     """The failures of single resources by key, the back-off that the service requested, and why the round ended early.
 
-    A failing resource doesn't affect others. Throttling ends the round, as it concerns the whole account.
+    A failing resource doesn't affect others. Throttling ends the round, as it concerns the whole account. `has_written`
+    is set with the first row that is written as its resource changed.
     """
 
     failures: dict[str, str] = field(default_factory=dict)
     throttled: BatchThrottledError | None = None
     reason: str | None = None
+    has_written: bool = False
 
     def fail(self, error: BatchscopeError) -> None:
         """Records an error that concerns all resources not reached so far."""
@@ -87,4 +93,5 @@ class ResourceRoundState:
 
     def result(self, name: str, problem: str | None) -> ResourceRoundResult:
         """Returns the result of a round over the resources `name`."""
-        return ResourceRoundResult(self.throttled, f"{name}: {problem}" if problem else None)
+        has_news = self.has_written or bool(self.failures or self.reason)
+        return ResourceRoundResult(self.throttled, f"{name}: {problem}" if problem else None, has_news)

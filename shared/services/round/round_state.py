@@ -91,6 +91,14 @@ class RoundState(ResourceRoundState):
         if job.facts.rules.uses_task_dependencies and job.snapshot and job.snapshot.counts.active:
             self.dependents.append(job)
 
+    @property
+    def has_news(self) -> bool:
+        """Whether jobs changed, or others than in the last round couldn't be polled."""
+        if self.last is None or self.discovery is None or not self.last.succeeded:
+            return True
+        is_changed = self.discovery.changed or self.polled - self.confirmations.keys()
+        return bool(is_changed) or self.failures.keys() != self.last.failures.keys()
+
     def confirm(self, polled: PollResult) -> None:
         """Records a poll's confirmation of a stored job, if it has one."""
         if polled.confirmation:

@@ -221,6 +221,7 @@ class ScheduleRounds:
         """Writes changed schedules; returns all as stored, None if uncertain, and the keys that others wrote first."""
         older = await self._stored_later(this)
         changed = [this.written(schedule) for schedule in this.changed() if schedule.key not in older]
+        this.has_written |= bool(changed)
         ends = await self._store.save_all(self._key, changed) if changed else []
         stored = {end.key: end for end in ends if isinstance(end, Schedule)}
         if overtaken := ({schedule.key for schedule in changed} - stored.keys()) | older:

@@ -46,6 +46,7 @@ SCHEMAS: Mapping[str, int] = {
     "budget": 1,
     "quotas": 1,
     "outputs": 1,
+    "conditions": 1,
 }
 """The version written, and the latest readable one, by kind of row."""
 

@@ -7,6 +7,7 @@ import pytest
 from shared.domain.agent.node_reports import RULES, reason_of
 from shared.domain.agent.rules.evidence import ReportEvidence
 from shared.domain.core.stamps import to_milliseconds
+from shared.domain.findings.finding import Scope
 from shared.domain.nodes.nodes import Node, StartRun
 
 T0 = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -39,7 +40,7 @@ CASES = {
 def test_each_reason_is_named_by_its_rule(rule: str) -> None:
     found = reason_of(CASES[rule])
     assert found is not None
-    assert (found.rule, found.scope, found.since) == (rule, ("node", "tvm-1"), CASES[rule].seen)
+    assert (found.rule, found.scope, found.since) == (rule, Scope("node", "tvm-1"), CASES[rule].seen)
     assert found.sentence.endswith(".")
     assert found.advice.endswith(".")
 

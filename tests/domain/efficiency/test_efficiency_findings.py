@@ -10,7 +10,7 @@ from shared.domain.efficiency.evidence import EfficiencyEvidence
 from shared.domain.efficiency.findings import efficiency_findings
 from shared.domain.efficiency.job_context import JobContext, NodeFigures
 from shared.domain.efficiency.offers import GIB
-from shared.domain.findings.finding import Finding
+from shared.domain.findings.finding import Finding, Scope
 from shared.domain.telemetry.sessions.attempt_records import MeasuredAttempt
 from tests.domain.efficiency.measured_jobs import evidence, run
 
@@ -79,7 +79,7 @@ def test_one_busy_core_names_figures_slots_and_money() -> None:
         "cores": 1.0, "offeredCores": 4.0, "slotsPerNode": 1, "sufficientSlots": 3, "vmSize": "standard_d4s_v5",
         "measuredRuns": 40,
     }  # fmt: skip
-    assert found.scope == ("job", "job")
+    assert found.scope == Scope("job", "job")
 
 
 def test_where_cores_are_busy_a_size_with_less_memory_is_named() -> None:

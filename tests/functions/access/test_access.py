@@ -128,6 +128,7 @@ ROUTES = {
     ),
     "list_prices": Route(f"{_ACCOUNT}/prices", "/api/accounts/demo/prices", READERS),
     "list_retirements": Route("api/retirements", "/api/retirements", READERS),
+    "list_conditions": Route("api/conditions", "/api/conditions", READERS),
     "get_pool_queue": Route(f"{_POOL}/queue", "/api/accounts/demo/pools/none/queue", READERS, 404),
     "get_pool_cost": Route(f"{_POOL}/cost", "/api/accounts/demo/pools/none/cost", READERS, 404),
     "get_pool_startup": Route(f"{_POOL}/startup", "/api/accounts/demo/pools/none/startup", READERS, 404),

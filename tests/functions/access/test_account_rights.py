@@ -75,6 +75,7 @@ CASES = {
     "get_node_output": [f"{_POOL}/nodes/{{node}}/output"],
     "delete_pool_outputs": [f"{_POOL}/outputs"],
     "list_prices": [f"{_ACCOUNT}/prices", f"{_ACCOUNT}/prices?format=csv"],
+    "list_conditions": ["conditions", "conditions?format=csv", "conditions?state=firing"],
     "list_retirements": ["retirements", "retirements?format=csv", "retirements?all=true"],
     "get_pool_what_if": [f"{_POOL}/whatif"],
     "get_pool_queue": [f"{_POOL}/queue", f"{_POOL}/queue?format=csv"],

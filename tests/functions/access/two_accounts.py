@@ -133,6 +133,7 @@ class TwoAccounts:
             await add_tasks(batch, 2, job=job, command="exit 3", prefix=f"{name}-bad")
             await add_tasks(batch, 4, job=job, command="sleep 10000", prefix=f"{name}-task")
             await add_pool(batch, f"{name}-spare", nodes=0, size="standard_d2_v2")
+            await add_pool(batch, f"{name}-broken", nodes=1, start=f"{name}-missing; exit 7")
             await add_job(batch, f"{name}-later", pool=f"{name}-spare")
             where = models.BatchPoolInfo(pool_id=pool)
             for schedule in (f"{name}-nightly", f"{name}-weekly"):

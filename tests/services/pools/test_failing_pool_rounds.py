@@ -157,7 +157,7 @@ def test_a_round_out_of_time_reads_no_nodes_and_keeps_the_listed_pools(pools: Po
     pools.wait(60)
     process = pools.processes[0]
     process.batch.requests.clear()
-    assert pools.run(process.rounds.run(lambda: False)) == (None, None)
+    assert pools.run(process.rounds.run(lambda: False)) == (None, None, True)
     assert process.batch.requests == ["pools", "nodecounts"]
     (known,) = pools.known().resources.values()
     assert known.snapshot

@@ -12,6 +12,8 @@ from shared.domain.blobs.queued_shards import QueuedShard, UnreadBlob
 from shared.domain.blobs.rejects import BadUnit
 from shared.domain.blobs.sweeps import PartitionSweep, Totals
 from shared.domain.blobs.uncharted_blobs import ArrivedBlob
+from shared.domain.conditions.condition import Condition, ConditionKey, key_of_finding
+from shared.domain.conditions.evaluation import AccountConditions
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.cost.budgets import Budget
 from shared.domain.cost.busy_nodes import RunSum
@@ -21,6 +23,7 @@ from shared.domain.dependencies.stored_dependencies import StoredDependencies
 from shared.domain.efficiency.day_use import Advice, JobUse
 from shared.domain.efficiency.used_shares import UsedShare, UsedShares
 from shared.domain.events.batch_events import BatchEvent
+from shared.domain.findings.finding import Amount, Finding, Scope
 from shared.domain.history.grains import HistoryRetention
 from shared.domain.history.samples import rows_of
 from shared.domain.jobs.deleted_job_counters import DeletedJobCounters, LeavingJob
@@ -91,6 +94,7 @@ from shared.domain.usage.usage_ledger import UsageKind, UsageLedger
 from shared.services.reading.folding import fold
 from shared.stores import events
 from shared.stores.accounts.budgets import BudgetStore
+from shared.stores.accounts.conditions import ConditionStore
 from shared.stores.accounts.monitoring import MonitoringStore
 from shared.stores.accounts.operations import OperationStore
 from shared.stores.accounts.quotas import QuotaStore
@@ -278,6 +282,22 @@ TASKS = [
 ]
 
 
+_STUCK = Finding(
+    *("jobStuck", Scope("node", "job", "pool"), "blocking", "title", "sentence", "advice"),
+    evidence={"waitingTasks": 6, "movedAt": T0},
+    since=T0,
+    amount=Amount(6, "tasks"),
+    link="link",
+)
+_CONDITIONS = AccountConditions(
+    T0,
+    {key: Condition(key, _STUCK, "firing", T0, T0, T0, unknown="why") for key in [key_of_finding(_STUCK)]},
+    {ConditionKey("jobStarted", "job", "", "job", 1): T0},
+    left_out={"jobStuck": 1},
+    due=T0,
+)
+
+
 async def write_all(tables: Tables) -> None:
     """Writes rows of every kind."""
     await _write_jobs(tables)
@@ -293,6 +313,7 @@ async def write_all(tables: Tables) -> None:
     quotas = StoredQuotas(limits, T0, "reason", {20_000: {QuotaKey("familyCores", "standarddsv5family"): 16}})
     await QuotaStore(tables).save(ACCOUNT, quotas)
     await BudgetStore(tables).save(ACCOUNT, Budget("Render", "pool", "Pool", Decimal("12.5"), "USD", T0))
+    await ConditionStore(tables).save(ACCOUNT, _CONDITIONS, None)
     await PriceStore(tables).save("USD", PRICES)
     await PriceStore(tables).save_status("USD", PriceSourceStatus(T0, T0, "problem"))
     await ScheduleStore(tables).save_all(ACCOUNT, [SCHEDULE])

@@ -27,6 +27,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "waiting": "waiting",
         "images": "images",
         "quotas": "quotas",
+        "account~<account>": "account~[^~]+",
         "<budget>": "[^~]+",
     },
     "attempts": {

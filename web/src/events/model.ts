@@ -51,6 +51,8 @@ export const EVENT_KINDS = [
   "node.spot_preemption",
   "node.maintenance",
   "pool.settings_change",
+  "condition.firing",
+  "condition.resolved",
 ] as const;
 
 const HARMFUL_NODE_EVENTS: ReadonlySet<string> = new Set([

@@ -1,0 +1,1 @@
+"""The rules of conditions, one a module, by what they are about."""

@@ -1,0 +1,1 @@
+"""Rules about pools and their nodes."""
