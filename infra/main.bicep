@@ -240,6 +240,9 @@ param outputDays string = '30'
 @description('Megabytes that may be read of an account\'s nodes on a day to keep outputs, also of single accounts: 200, demo=50.')
 param outputMbPerDay string = '200'
 
+@description('Of how many failed tasks of each failure group and each node outputs are kept, also of single accounts and pools: 5, demo=3, demo/wide=9.')
+param outputTasksOfEach string = '5'
+
 @description('How many failed tasks of an account have their outputs read in a minute, also of single accounts: 60, demo=20.')
 param outputTasksPerMinute string = '60'
 
@@ -596,6 +599,7 @@ module app 'modules/app.bicep' = {
       MAX_BATCH_CALLS_PER_MINUTE: string(maxBatchCallsPerMinute)
       OUTPUT_DAYS: outputDays
       OUTPUT_MB_PER_DAY: outputMbPerDay
+      OUTPUT_TASKS_OF_EACH: outputTasksOfEach
       OUTPUT_TASKS_PER_MINUTE: outputTasksPerMinute
       POLL_OVERLAP_SECONDS: string(pollOverlapSeconds)
       POLL_SECONDS: string(pollSeconds)

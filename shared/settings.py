@@ -37,6 +37,9 @@ class Settings:
         megabytes = read.by_place("OUTPUT_MB_PER_DAY", self.accounts, 200, low=1, high=1_000_000)
         self.output_bytes_a_day = {place: number * 1_000_000 for place, number in megabytes.items()}
         self.output_tasks_a_minute = read.by_place("OUTPUT_TASKS_PER_MINUTE", self.accounts, 60, low=1, high=10_000)
+        self.output_tasks_of_each = read.by_place(
+            "OUTPUT_TASKS_OF_EACH", self.accounts, 5, low=1, high=200, has_pools=True
+        )
         self.resource_log_container = read.container("RESOURCE_LOG_CONTAINER", RESOURCE_LOGS)
         self.event_retention = read.duration("EVENT_DAYS", 90, day, low=1, high=3_650)
         self.telemetry_container = read.telemetry_container()

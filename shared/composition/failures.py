@@ -19,7 +19,9 @@ from shared.settings import Settings
 def output_limits_of(settings: Settings) -> OutputLimits:
     """Returns the limits of keeping outputs; where nobody may read files none are kept."""
     days = {"": timedelta()} if settings.file_readers == "nobody" else settings.output_days
-    return OutputLimits(days, settings.output_bytes_a_day, settings.output_tasks_a_minute)
+    return OutputLimits(
+        days, settings.output_bytes_a_day, settings.output_tasks_a_minute, settings.output_tasks_of_each
+    )
 
 
 def failures_of(

@@ -91,6 +91,7 @@ def test_required_settings_suffice_and_the_rest_has_defaults() -> None:
     assert settings.table_prefix == ""
     assert settings.output_days == {"": timedelta(days=30)}
     assert (settings.output_bytes_a_day, settings.output_tasks_a_minute) == ({"": 200_000_000}, {"": 60})
+    assert settings.output_tasks_of_each == {"": 5}
     assert settings.pool_api_version == "2025-06-01"
     assert settings.event_retention == timedelta(days=90)
     assert settings.telemetry_retention == timedelta(days=7)
@@ -146,6 +147,7 @@ WRONG = {
     "FILE_READERS": "everybody",
     "OUTPUT_DAYS": "other=7",
     "OUTPUT_MB_PER_DAY": "0",
+    "OUTPUT_TASKS_OF_EACH": "201",
     "OUTPUT_TASKS_PER_MINUTE": "many",
     "COST_LABELS": "team," + "x" * 129,
     "ARM_URL": "https://management.example.org",

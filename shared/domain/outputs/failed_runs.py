@@ -10,14 +10,12 @@ from shared.domain.leaves.leaves import Leaf
 from shared.domain.tasks.failures import Cause, failure_group_id
 from shared.domain.tasks.tasks import FAILURE, Task, TaskCounts
 
-EACH = 5
-"""Of each failure group, and of each node."""
 MAX_OF_JOB = 200
 MAX_TRIED = 5 * MAX_OF_JOB
 """Of a job, also on nodes that were gone."""
 type Node = tuple[str, str]
-type IsOpen = Callable[[str, int, Node], bool]
-"""Whether a run, by its task's key, end and node, may be chosen."""
+type Each = Callable[[str], int]
+"""How many runs are kept of each failure group and of each node of a pool, by its id."""
 
 
 class FailedRun(NamedTuple):
@@ -53,13 +51,20 @@ def may_have_failed_since(since: int) -> Callable[[TaskCounts, bytes | None], bo
     return may_match
 
 
+class StoredRuns(NamedTuple):
+    """Runs that are stored: their tasks by key and their ends, and the tasks that have something kept."""
+
+    known: Container[tuple[str, int]] = ()
+    kept: Container[str] = ()
+
+
 def failed_since(
-    leaf: Leaf, places: Iterable[int], since: int, is_open: IsOpen, kept: Container[str] = ()
+    leaf: Leaf, places: Iterable[int], since: int, stored: StoredRuns, each: Each
 ) -> tuple[list[FailedRun], int]:
     """Returns the failed runs of a leaf that ended at `since` or later, and the newest end of such a run, else `since`.
 
-    Of each cause and node only the first EACH that are `open` and ran on a node are returned, as no more are kept,
-    beside those of tasks that have something `kept`, by key.
+    Of each cause and node only the first ones that aren't known and ran on a node are returned, as no more are kept,
+    beside those of tasks that have something kept.
     """
     results, nodes, failures, codes = (leaf.column(name) for name in ("result", "node", "failure", "exit_code"))
     moments = zip(leaf.column("end"), leaf.column("transition"), strict=True)
@@ -67,9 +72,10 @@ def failed_since(
     failed = sorted((ends[at], at) for at in places if results[at] == FAILURE and ends[at] >= since)
     causes, on_nodes, chosen = Counter[Cause](), Counter[Node](), list[int]()
     for ended, at in failed:
-        node, cause, is_again = nodes[at], (failures[at], codes[at]), leaf.keys[at] in kept
-        is_among = is_again or min(causes[cause], on_nodes[node]) < EACH
-        if node[1] and is_among and is_open(leaf.keys[at], ended, node):
+        node, cause, is_again = nodes[at], (failures[at], codes[at]), leaf.keys[at] in stored.kept
+        most = each(node[0]) if node[1] else 0
+        is_among = most and (is_again or min(causes[cause], on_nodes[node]) < most)
+        if is_among and (leaf.keys[at], ended) not in stored.known:
             chosen.append(at)
             causes[cause] += not is_again
             on_nodes[node] += not is_again
@@ -77,9 +83,9 @@ def failed_since(
 
 
 def first_of_each(
-    runs: Iterable[FailedRun], groups: Mapping[str, int], nodes: Mapping[Node, int]
+    runs: Iterable[FailedRun], groups: Mapping[str, int], nodes: Mapping[Node, int], each: Each
 ) -> Iterator[FailedRun]:
-    """Yields the runs that are among the first EACH of their failure group or node, the most telling first.
+    """Yields the runs that are among the first ones of their failure group or node, the most telling first.
 
     `groups` and `nodes` are the numbers that were kept before. The first of each group comes before the first of each
     node, these before the second ones. Choosing from choices of parts gives the choice from all.
@@ -90,6 +96,6 @@ def first_of_each(
         in_group, on_node = of_group[run.group], of_node[run.node]
         of_group[run.group] += 1
         of_node[run.node] += 1
-        if min(in_group, on_node) < EACH:
+        if min(in_group, on_node) < each(run.node[0]):
             found.append((min(in_group, on_node), in_group > on_node, run))
     return (run for *_, run in sorted(found))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from shared.domain.core.keys import SEPARATOR, key_of, partition_of
 from shared.domain.nodes.nodes import FAILURE, Node
-from shared.domain.outputs.failed_runs import EACH, FailedRun
+from shared.domain.outputs.failed_runs import FailedRun
 from shared.domain.outputs.kept_outputs import STREAMS, JobOutputs
 
 MAX_OF_POOL = 20
@@ -67,25 +67,25 @@ def failing_pools(pool_id: str, nodes: Iterable[Node]) -> dict[str, FailingPool]
     return {key_of_starts(pool_id): FailingPool(pool_id, runs)} if runs else {}
 
 
-def chosen_starts(runs: Iterable[FailedRun], stored: JobOutputs, since: int) -> list[FailedRun]:
+def chosen_starts(runs: Iterable[FailedRun], stored: JobOutputs, since: int, each: int) -> list[FailedRun]:
     """Returns the runs to keep that ended at `since` or later, the first ones first.
 
-    Of each day MAX_OF_POOL are kept, and EACH of a node that fails again and again.
+    Of each day MAX_OF_POOL are kept, and `each` of a node that fails again and again.
     """
     known = {run.task for run in stored.runs}
     kept, tried, on_node = _numbers(stored)
     chosen = list[FailedRun]()
     for run in sorted(run for run in runs if run.task not in known and run.ended >= since):
         day, place = _day(run), (_day(run), run.node)
-        if kept[day] < MAX_OF_POOL and tried[day] < _MAX_TRIED and on_node[place] < EACH:
+        if kept[day] < MAX_OF_POOL and tried[day] < _MAX_TRIED and on_node[place] < each:
             chosen.append(run)
             kept[day], tried[day], on_node[place] = kept[day] + 1, tried[day] + 1, on_node[place] + 1
     return chosen
 
 
-def are_enough_kept(run: FailedRun, stored: JobOutputs) -> bool:
+def are_enough_kept(run: FailedRun, stored: JobOutputs, each: int) -> bool:
     """Returns whether a run isn't chosen because of others that failed on that day."""
-    return not chosen_starts((run,), stored, run.ended)
+    return not chosen_starts((run,), stored, run.ended, each)
 
 
 def _numbers(stored: JobOutputs) -> tuple[Counter[int], Counter[int], Counter[tuple[int, tuple[str, str]]]]:

@@ -9,7 +9,15 @@ from itertools import islice
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.files.file_parts import Part
 from shared.domain.outputs.excerpts import ErrorExcerpt
-from shared.domain.outputs.failed_runs import MAX_OF_JOB, MAX_TRIED, FailedRun, Node, first_of_each
+from shared.domain.outputs.failed_runs import (
+    MAX_OF_JOB,
+    MAX_TRIED,
+    Each,
+    FailedRun,
+    Node,
+    StoredRuns,
+    first_of_each,
+)
 
 TAIL = 64 * 1024
 """Bytes that are kept of a stream."""
@@ -106,18 +114,18 @@ class JobOutputs:
         return max(0, min(MAX_OF_JOB - len(self.kept), MAX_TRIED - len(self.runs)))
 
     @property
-    def kept_tasks(self) -> frozenset[str]:
-        return frozenset(run.task for run in self.kept)
+    def stored(self) -> StoredRuns:
+        return StoredRuns({(run.task, run.ended) for run in self.runs}, {run.task for run in self.kept})
 
-    def chosen(self, runs: Iterable[FailedRun]) -> list[FailedRun]:
+    def chosen(self, runs: Iterable[FailedRun], each: Each) -> list[FailedRun]:
         """Returns the runs of a job's tasks to keep, the most telling first.
 
         Later runs of tasks that have something kept come last. They take no room, as they replace the earlier ones.
         """
-        kept, again, new = self.kept_tasks, list[FailedRun](), list[FailedRun]()
+        kept, again, new = self.stored.kept, list[FailedRun](), list[FailedRun]()
         for run in runs:
             (again if run.task in kept else new).append(run)
-        return [*islice(first_of_each(new, self.by_group, self.by_node), self.room), *sorted(again)]
+        return [*islice(first_of_each(new, self.by_group, self.by_node, each), self.room), *sorted(again)]
 
 
 def expiry_day(now: datetime, kept_for: timedelta) -> int:

@@ -26,11 +26,15 @@ class OutputRate:
 
 @dataclass(frozen=True, slots=True)
 class OutputLimits:
-    """Limits by account id, `days` also by `account/pool` in lower case, and "" for all others."""
+    """Limits by account id, and "" for all others; `days` and `of_each` also by `account/pool` in lower case.
+
+    `of_each` are the numbers of tasks that are kept of each failure group and each node.
+    """
 
     days: Mapping[str, timedelta]
     bytes_a_day: Mapping[str, int]
     tasks_a_minute: Mapping[str, int]
+    of_each: Mapping[str, int]
 
     @property
     def keeps_any(self) -> bool:
@@ -43,8 +47,16 @@ class OutputLimits:
 
     def kept_for(self, account_id: str, pool_id: str) -> timedelta:
         """Returns how long outputs of a pool's tasks are kept, none at all for zero."""
-        names = (f"{account_id}/{key_of(pool_id)}", account_id, "")
-        return next(self.days[name] for name in names if name in self.days)
+        return _of_pool(self.days, account_id, pool_id)
+
+    def each(self, account_id: str, pool_id: str) -> int:
+        """Returns how many tasks are kept of each failure group and each node of a pool."""
+        return _of_pool(self.of_each, account_id, pool_id) if self.kept_for(account_id, pool_id) else 0
+
+
+def _of_pool[T](limits: Mapping[str, T], account_id: str, pool_id: str) -> T:
+    names = (f"{account_id}/{key_of(pool_id)}", account_id, "")
+    return next(limits[name] for name in names if name in limits)
 
 
 @dataclass(frozen=True, slots=True)

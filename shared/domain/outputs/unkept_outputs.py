@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from shared.domain.core.stamps import from_milliseconds, to_milliseconds
 from shared.domain.files.files import WHY_NO_FILES
-from shared.domain.outputs.failed_runs import EACH, MAX_OF_JOB, MAX_TRIED, FailedRun
+from shared.domain.outputs.failed_runs import MAX_OF_JOB, MAX_TRIED, FailedRun
 from shared.domain.outputs.failed_starts import MAX_OF_POOL, are_enough_kept
 from shared.domain.outputs.kept_outputs import OLDEST, JobOutputs
 from shared.domain.outputs.output_limits import MAX_TRIES, OutputRate, SpentOutputs
@@ -16,10 +16,11 @@ _WHY = {
     "NotFailed": "Only outputs of failed tasks are kept.",
     "NeverRan": "The task failed before it ran on a node, so it has no output.",
     "NotKeptHere": "Outputs of this pool's tasks aren't kept, by the setting OUTPUT_DAYS.",
-    "EnoughKept": f"Outputs of {EACH} other tasks with this failure are kept, and {EACH} on this node were read.",
+    "EnoughKept": "Enough outputs of other tasks with this failure are kept, and enough on this node were read, by the "
+    "setting OUTPUT_TASKS_OF_EACH.",
     "JobBound": f"Outputs of {MAX_OF_JOB} tasks of this job are kept, or of {MAX_TRIED} were read; no job has more.",
-    "PoolBound": f"Outputs of {MAX_OF_POOL} start tasks of this pool, or {EACH} of this node, that failed on that day "
-    "are kept.",
+    "PoolBound": f"Outputs of {MAX_OF_POOL} start tasks of this pool that failed on that day are kept, or enough of "
+    "this node, by the setting OUTPUT_TASKS_OF_EACH.",
     "MonitoringOff": "Monitoring of the account is off, and so is the keeping of outputs.",
     "PollFailed": "It hasn't been read so far, as the account's last poll failed or Batch asked to be left alone.",
     "BudgetSpent": "What may be read of nodes today (OUTPUT_MB_PER_DAY) is spent.",
@@ -38,13 +39,14 @@ _LONG = timedelta(minutes=10)
 class KeepingConditions:
     """On what it depends now whether an output is kept.
 
-    `kept_for` is for how long outputs of its pool are, `has_polls` False where the account's last poll failed or the
-    service requests back-off.
+    `kept_for` is for how long outputs of its pool are, `each` how many of each failure group and node. `has_polls` is
+    False where the account's last poll failed or the service requests back-off.
     """
 
     now: datetime
     kept_for: timedelta
     spent: SpentOutputs
+    each: int
     rate: OutputRate
     is_watched: bool = True
     has_polls: bool = True
@@ -86,7 +88,7 @@ def why_without_row(task: Task, kept: JobOutputs, conditions: KeepingConditions)
         "NotFailed": task.result != FAILURE,
         "NeverRan": not task.node[1],
         "NotKeptHere": not conditions.kept_for,
-        "EnoughKept": min(kept.by_group[run.group], kept.by_node[run.node]) >= EACH,
+        "EnoughKept": min(kept.by_group[run.group], kept.by_node[run.node]) >= conditions.each,
         "JobBound": not kept.room,
         "Gone": run.ended < max(kept.mark.since, conditions.oldest),
     } | conditions.reasons
@@ -98,7 +100,7 @@ def why_start_without_row(run: FailedRun, kept: JobOutputs, conditions: KeepingC
     reasons = {
         "NotKeptHere": not conditions.kept_for,
         "Gone": run.ended < max(kept.mark.after, conditions.oldest),
-        "PoolBound": are_enough_kept(run, kept),
+        "PoolBound": are_enough_kept(run, kept, conditions.each),
     } | conditions.reasons
     return next(code for code, applies in reasons.items() if applies)
 

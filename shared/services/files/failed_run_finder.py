@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache, partial
 
 from shared.domain.core.keys import KeyRange
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.jobs import Job
-from shared.domain.outputs.failed_runs import FailedRun, Node, failed_since, may_have_failed_since
+from shared.domain.outputs.failed_runs import FailedRun, failed_since, may_have_failed_since
 from shared.domain.outputs.kept_outputs import JobOutputs, OutputMark
 from shared.domain.outputs.output_limits import OutputLimits
 from shared.services.tasks.leaf_reader import LeafReader
@@ -71,17 +72,13 @@ class FailedRunFinder:
 
         Raises NotFoundError, StorageError, CacheConflictError.
         """
-        known, kept = {(run.task, run.ended) for run in stored.runs}, stored.kept_tasks
-
-        def is_open(task: str, ended: int, node: Node) -> bool:
-            return (task, ended) not in known and bool(self.limits.kept_for(account_id, node[0]))
-
+        before, each = stored.stored, cache(partial(self.limits.each, account_id))
         wanted, rest = list[FailedRun](), walk.rest or _ALL
         slices = self.leaves.slices(account_id, job.facts.id, keys=rest, wanted=may_have_failed_since(since))
         async with aclosing(slices):
             async for part in slices:
-                runs, newest = failed_since(part.leaf, part.places, since, is_open, kept)
-                wanted, walk.newest = stored.chosen([*wanted, *runs]), max(walk.newest, newest)
+                runs, newest = failed_since(part.leaf, part.places, since, before, each)
+                wanted, walk.newest = stored.chosen([*wanted, *runs], each), max(walk.newest, newest)
                 if part.keys.high is not None and asyncio.get_running_loop().time() >= deadline:
                     walk.rest = KeyRange(part.keys.high)
                     return wanted

@@ -17,6 +17,7 @@ async def keeping_conditions(
         now,
         limits.kept_for(account.id, pool_id),
         (await store.load_spent(account.key)).at(now),
+        limits.each(account.id, pool_id),
         limits.rate(account.id),
         is_watched=watch.monitoring.off_reason is None,
         has_polls=last is None or (last.succeeded and last.wait(now) is None),

@@ -131,9 +131,9 @@ class OutputKeeper:
 
     async def _keep_of_pool(self, here: Pass, pool: FailingPool) -> bool:
         """Keeps runs of start tasks; returns whether none is left, or had nothing to keep."""
-        if not self.limits.kept_for(here.source.account.id, pool.id):
+        if not (each := self.limits.each(here.source.account.id, pool.id)):
             return True
-        wanted = chosen_starts(pool.runs, here.stored, here.stored.mark.begins(here.now))
+        wanted = chosen_starts(pool.runs, here.stored, here.stored.mark.begins(here.now), each)
         return not await self.runs.keep(here, wanted)
 
     async def _stored(self, source: BatchAccount, job: Job) -> JobOutputs:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shared.domain.core.keys import key_of
 from shared.domain.nodes.nodes import FAILURE, SUCCESS, Node, StartRun
-from shared.domain.outputs.failed_runs import EACH, FailedRun
+from shared.domain.outputs.failed_runs import FailedRun
 from shared.domain.outputs.failed_starts import (
     MAX_OF_POOL,
     FailingPool,
@@ -27,6 +27,7 @@ from shared.domain.outputs.unkept_outputs import KeepingConditions, sentence_of,
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 DAY_MS = 86_400_000
+EACH = 5
 RATE = OutputRate(10 * MAX_READ, 60)
 RUN = StartRun("completed", FAILURE, 3, start=5000, end=6000, retries=2, code="FailureExitCode")
 NODE = Node("Node-1", "starttaskfailed", start=RUN)
@@ -70,24 +71,24 @@ def test_keys_of_a_nodes_runs_sort_by_their_start() -> None:
 
 def test_the_first_of_a_pool_and_day_are_chosen() -> None:
     runs = [run(f"n{at:02}", DAY_MS + at) for at in range(MAX_OF_POOL + 5)]
-    assert chosen_starts(reversed(runs), JobOutputs(), 0) == runs[:MAX_OF_POOL]
-    assert chosen_starts(runs, JobOutputs(kept=tuple(runs[:MAX_OF_POOL])), 0) == []
-    assert chosen_starts(runs, JobOutputs(missed=tuple(runs[:3])), 0) == runs[3 : MAX_OF_POOL + 3]
+    assert chosen_starts(reversed(runs), JobOutputs(), 0, EACH) == runs[:MAX_OF_POOL]
+    assert chosen_starts(runs, JobOutputs(kept=tuple(runs[:MAX_OF_POOL])), 0, EACH) == []
+    assert chosen_starts(runs, JobOutputs(missed=tuple(runs[:3])), 0, EACH) == runs[3 : MAX_OF_POOL + 3]
     later = run("late", 2 * DAY_MS)
-    assert chosen_starts([later, *runs], JobOutputs(kept=tuple(runs[:MAX_OF_POOL])), 0) == [later]
-    assert chosen_starts(runs, JobOutputs(), DAY_MS + MAX_OF_POOL) == runs[MAX_OF_POOL:]
+    assert chosen_starts([later, *runs], JobOutputs(kept=tuple(runs[:MAX_OF_POOL])), 0, EACH) == [later]
+    assert chosen_starts(runs, JobOutputs(), DAY_MS + MAX_OF_POOL, EACH) == runs[MAX_OF_POOL:]
 
 
 def test_a_node_that_fails_again_and_again_leaves_room_for_others() -> None:
     runs = [run("n1", at) for at in range(1, EACH + 5)]
-    assert chosen_starts([*runs, run("n2", 99)], JobOutputs(), 0) == [*runs[:EACH], run("n2", 99)]
-    assert chosen_starts(runs, JobOutputs(missed=tuple(runs[:EACH])), 0) == []
+    assert chosen_starts([*runs, run("n2", 99)], JobOutputs(), 0, EACH) == [*runs[:EACH], run("n2", 99)]
+    assert chosen_starts(runs, JobOutputs(missed=tuple(runs[:EACH])), 0, EACH) == []
 
 
 def test_nodes_that_were_gone_take_no_place_of_others_up_to_a_bound() -> None:
     gone = tuple(run(f"g{at:03}", at + 1) for at in range(5 * MAX_OF_POOL))
-    assert chosen_starts([run("n1", 9999)], JobOutputs(missed=gone[1:]), 0) == [run("n1", 9999)]
-    assert chosen_starts([run("n1", 9999)], JobOutputs(missed=gone), 0) == []
+    assert chosen_starts([run("n1", 9999)], JobOutputs(missed=gone[1:]), 0, EACH) == [run("n1", 9999)]
+    assert chosen_starts([run("n1", 9999)], JobOutputs(missed=gone), 0, EACH) == []
 
 
 def test_runs_of_an_earlier_poll_stay_due() -> None:
@@ -97,7 +98,7 @@ def test_runs_of_an_earlier_poll_stay_due() -> None:
 
 def test_each_start_task_without_a_kept_output_has_a_reason() -> None:
     def why(kept: JobOutputs, **changes: Any) -> str:
-        conditions = KeepingConditions(EPOCH, DAY, SpentOutputs().at(EPOCH), RATE)
+        conditions = KeepingConditions(EPOCH, DAY, SpentOutputs().at(EPOCH), EACH, RATE)
         code = why_start_without_row(run("n1"), kept, replace(conditions, **changes))
         assert sentence_of(code).endswith(".")
         return code

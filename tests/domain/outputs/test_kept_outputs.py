@@ -13,10 +13,10 @@ from shared.domain.files.file_parts import Part
 from shared.domain.leaves.leaf_summaries import Summary, summary_of
 from shared.domain.leaves.leaves import Leaf
 from shared.domain.outputs.failed_runs import (
-    EACH,
     MAX_OF_JOB,
     MAX_TRIED,
     FailedRun,
+    StoredRuns,
     failed_since,
     first_of_each,
     may_have_failed_since,
@@ -29,6 +29,7 @@ from shared.domain.tasks.tasks import COMPLETED, FAILURE, SUCCESS, Task
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
+EACH = 5
 RATE = OutputRate(10 * MAX_READ, 60)
 RUNS = st.lists(
     st.builds(
@@ -42,13 +43,17 @@ RUNS = st.lists(
 )
 
 
+def five(_pool: str) -> int:
+    return EACH
+
+
 def failed(name: str, ended: int, *, node: str = "n1", code: int = 1) -> Task:
     return Task(name, COMPLETED, FAILURE, ended, end=ended, exit_code=code, node=("pool", node))
 
 
 @given(RUNS)
 def test_each_group_and_node_is_represented_and_no_run_is_chosen_for_neither(runs: list[FailedRun]) -> None:
-    chosen = list(first_of_each(runs, {}, {}))
+    chosen = list(first_of_each(runs, {}, {}, five))
     assert len(chosen) == len(set(chosen))
     for place in ("group", "node"):
         of_each = Counter(getattr(run, place) for run in runs)
@@ -63,34 +68,43 @@ def test_each_group_and_node_is_represented_and_no_run_is_chosen_for_neither(run
 
 @given(RUNS, RUNS)
 def test_choosing_from_choices_of_parts_gives_the_choice_from_all(some: list[FailedRun], more: list[FailedRun]) -> None:
-    of_parts = [*first_of_each(some, {}, {}), *first_of_each(more, {}, {})]
-    assert list(first_of_each(of_parts, {}, {})) == list(first_of_each([*some, *more], {}, {}))
+    of_parts = [*first_of_each(some, {}, {}, five), *first_of_each(more, {}, {}, five)]
+    assert list(first_of_each(of_parts, {}, {}, five)) == list(first_of_each([*some, *more], {}, {}, five))
+
+
+def test_a_pool_may_have_another_number_of_each() -> None:
+    runs = [FailedRun(at, f"t{at}", "a", (pool, "n1")) for at in range(9) for pool in ("pool", "other")]
+    tasks = [failed(f"t{at}", at)._replace(node=("pool", "n1")) for at in range(9)]
+    each = {"pool": 2, "other": 0}
+    chosen = list(first_of_each(runs, {}, {}, lambda pool: each[pool]))
+    assert [run.node[0] for run in chosen] == ["pool"] * 2
+    assert len(failed_since(Leaf(tasks), range(9), 0, StoredRuns(), lambda pool: each[pool])[0]) == 2
 
 
 def test_what_was_kept_before_leaves_less_to_choose() -> None:
     runs = [FailedRun(at, f"t{at}", "a", ("pool", "n1")) for at in range(9)]
-    assert list(first_of_each(runs, {"a": EACH}, {("pool", "n1"): EACH - 1})) == runs[:1]
-    assert list(first_of_each(runs, {"a": EACH}, {("pool", "n1"): EACH})) == []
+    assert list(first_of_each(runs, {"a": EACH}, {("pool", "n1"): EACH - 1}, five)) == runs[:1]
+    assert list(first_of_each(runs, {"a": EACH}, {("pool", "n1"): EACH}, five)) == []
 
 
 def test_nodes_that_were_gone_leave_room_for_others() -> None:
     gone = tuple(FailedRun(at, f"g{at}", "a", ("pool", f"n{at}")) for at in range(MAX_OF_JOB))
     later = FailedRun(900, "t", "a", ("pool", "here"))
-    assert JobOutputs(missed=gone).chosen([later]) == [later]
-    assert JobOutputs(missed=gone * 5).chosen([later]) == []
-    assert JobOutputs(kept=gone).chosen([later]) == []
+    assert JobOutputs(missed=gone).chosen([later], five) == [later]
+    assert JobOutputs(missed=gone * 5).chosen([later], five) == []
+    assert JobOutputs(kept=gone).chosen([later], five) == []
 
 
 def test_a_later_run_of_a_kept_task_is_chosen_however_many_are_kept() -> None:
     kept = JobOutputs(kept=tuple(FailedRun(at, f"t{at}", "a", ("pool", "n1")) for at in range(MAX_OF_JOB)))
     again, other = FailedRun(900, "t7", "a", ("pool", "n1")), FailedRun(800, "u", "b", ("pool", "n2"))
-    assert kept.chosen([again, other]) == [again]
-    assert replace(kept, kept=kept.kept[:9]).chosen([again, other]) == [other, again]
+    assert kept.chosen([again, other], five) == [again]
+    assert replace(kept, kept=kept.kept[:9]).chosen([again, other], five) == [other, again]
 
 
 def test_a_leaf_gives_later_runs_of_kept_tasks_beside_the_first_ones() -> None:
     leaf = Leaf([failed(f"t{at}", 1000 + at) for at in range(9)])
-    runs, _ = failed_since(leaf, range(9), 1000, lambda *_: True, {"t0", "t8"})
+    runs, _ = failed_since(leaf, range(9), 1000, StoredRuns(kept={"t0", "t8"}), five)
     assert [run.task_id for run in runs] == ["t0", "t1", "t2", "t3", "t4", "t5", "t8"]
 
 
@@ -98,10 +112,10 @@ def test_a_leaf_gives_its_failed_runs_since_a_time() -> None:
     tasks = [failed(f"t{at}", 1000 + at) for at in range(9)]
     tasks += [Task("u", COMPLETED, SUCCESS, 9000, node=("pool", "n1")), failed("v", 9001, node=""), failed("w", 9002)]
     leaf = Leaf(tasks)
-    runs, newest = failed_since(leaf, range(len(tasks)), 1003, lambda task, *_: task != "t3")
+    runs, newest = failed_since(leaf, range(len(tasks)), 1003, StoredRuns({("t3", 1003)}), five)
     assert [run.task_id for run in runs] == ["t4", "t5", "t6", "t7", "t8"]
     assert newest == 9002
-    assert failed_since(leaf, range(len(tasks)), 9003, lambda *_: True) == ([], 9003)
+    assert failed_since(leaf, range(len(tasks)), 9003, StoredRuns(), five) == ([], 9003)
 
 
 def test_leaves_without_newer_failures_are_not_read() -> None:
@@ -158,12 +172,15 @@ def test_limits_are_those_of_the_pool_or_the_account_or_all_others() -> None:
     a_day, a_minute = (
         numbers_by_place(text, accounts, 9, low=1, high=99, has_pools=False) for text in ("50 other=20", "demo=3")
     )
-    limits = OutputLimits({place: number * DAY for place, number in days.items()}, a_day, a_minute)
+    each = numbers_by_place("demo=3 demo/wide=9", accounts, 5, low=1, high=200, has_pools=True)
+    limits = OutputLimits({place: number * DAY for place, number in days.items()}, a_day, a_minute, each)
     assert limits.kept_for("demo", "SECRET") == timedelta()
     assert limits.kept_for("demo", "open") == 7 * DAY
     assert limits.kept_for("other", "open") == 14 * DAY
     assert limits.keeps_any
-    assert not OutputLimits({"": timedelta()}, a_day, a_minute).keeps_any
+    assert not OutputLimits({"": timedelta()}, a_day, a_minute, each).keeps_any
+    pools = ("demo", "Wide"), ("demo", "open"), ("demo", "secret"), ("other", "open")
+    assert [limits.each(*pool) for pool in pools] == [9, 3, 0, 5]
     assert (limits.rate("demo"), limits.rate("other")) == (OutputRate(50, 3), OutputRate(20, 9))
 
 
@@ -180,7 +197,7 @@ def test_numbers_of_accounts_are_within_limits_and_not_of_pools(entry: str) -> N
 
 
 def _why(task: Task, kept: JobOutputs | None = None, **changes: Any) -> str:
-    conditions = KeepingConditions(EPOCH, DAY, SpentOutputs().at(EPOCH), RATE)
+    conditions = KeepingConditions(EPOCH, DAY, SpentOutputs().at(EPOCH), EACH, RATE)
     code = why_without_row(task, kept or JobOutputs(), replace(conditions, **changes))
     assert sentence_of(code).endswith(".")
     return code

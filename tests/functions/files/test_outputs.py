@@ -13,7 +13,6 @@ from azure.data.tables.aio import TableClient
 
 from bench.redaction import samples
 from local.batch_emulator.entities import Task
-from shared.domain.outputs.failed_runs import EACH
 from shared.domain.outputs.kept_outputs import TAIL
 from shared.domain.packing.compression import inflated
 from tests.emulator.support.staging import add_job, add_pool
@@ -21,6 +20,7 @@ from tests.functions.conftest import World
 from tests.functions.support.kept_outputs import COMMAND, SECRET, file_requests, output, remove_nodes, stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+EACH = 5
 RATE = 60  # tasks a minute
 MANY, GROUPS = 2000, 10
 

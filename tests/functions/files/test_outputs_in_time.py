@@ -4,13 +4,13 @@ import pytest
 from azure.batch.models import BatchTaskCreateOptions
 
 from local.batch_emulator.core.injection import Fault
-from shared.domain.outputs.failed_runs import EACH
 from shared.domain.outputs.output_limits import MAX_TRIES
 from tests.emulator.support.staging import add_job, add_pool
 from tests.functions.conftest import World
 from tests.functions.support.kept_outputs import COMMAND, file_requests, output, stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+EACH = 5
 
 
 async def test_an_account_that_throttles_reads_of_output_says_so(world: World) -> None:

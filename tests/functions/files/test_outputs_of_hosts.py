@@ -13,12 +13,12 @@ from azure.batch.models import BatchTaskCreateOptions
 from local.batch_emulator.core.injection import Fault
 from local.batch_emulator.core.stamps import stamp
 from shared.clock import SteppedClock
+from shared.composition.failures import output_limits_of
 from shared.domain.core.stamps import to_milliseconds
 from shared.domain.jobs.jobs import Job
 from shared.domain.nodes.nodes import Node, StartRun
 from shared.domain.outputs.failed_starts import FailingPool, failing_pools
 from shared.domain.outputs.kept_outputs import OutputMark
-from shared.domain.outputs.output_limits import OutputLimits
 from shared.services.accounts.registry import Registry
 from shared.services.files.failed_run_finder import FailedRunFinder
 from shared.services.files.output_keeper import OutputKeeper
@@ -73,7 +73,7 @@ async def host(world: World) -> AsyncIterator[tuple[Host, Callable[[], Awaitable
     clock = SteppedClock(lambda: _now(world))
     registry = Registry({account.id: account}, stores.monitoring, clock, settings.poll_interval)
     leaves = LeafReader(Queries(registry, stores), stores.cache)
-    limits = OutputLimits(settings.output_days, settings.output_bytes_a_day, settings.output_tasks_a_minute)
+    limits = output_limits_of(settings)
 
     def started(store: type[OutputStore]) -> OutputKeeper:
         outputs, finder = store(tables), FailedRunFinder(leaves, limits)

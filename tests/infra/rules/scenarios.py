@@ -92,6 +92,7 @@ EVERYTHING: Mapping[str, Any] = {
     "fileReaders": "nobody",
     "outputDays": "33, alpha=12, alpha/secret=0",
     "outputMbPerDay": "201, alpha=20",
+    "outputTasksOfEach": "6, alpha=4, alpha/wide=9",
     "outputTasksPerMinute": "62, alpha=6",
     "costLabels": "team, cost center",
     "priceCurrency": "EUR",

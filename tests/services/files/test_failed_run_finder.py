@@ -15,7 +15,7 @@ from tests.services.fakes.truth import TrueJob, milliseconds
 from tests.services.worlds.world import World
 
 TASKS = "abcdefghijkl"
-LIMITS = OutputLimits({"": timedelta(days=30)}, {"": 10**9}, {"": 60})
+LIMITS = OutputLimits({"": timedelta(days=30)}, {"": 10**9}, {"": 60}, {"": 5})
 OVER = -1.0  # a deadline that has passed, in loop time
 
 
