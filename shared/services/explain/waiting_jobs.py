@@ -77,18 +77,17 @@ class WaitingJobs:
         now, known = await self.registry.clock.now(), self._last.get(account.key)
         if (known and not known.is_due(now)) or asyncio.get_running_loop().time() >= deadline:
             return
-        before = await self.stores.waiting_causes.load(account.key)
-        self._last[account.key] = WaitingCauses(before.at)
-        if not before.is_due(now):
-            return
         with reads_shared():
+            before = await self.stores.waiting_causes.load(account.key)
+            self._last[account.key] = WaitingCauses(before.at)
+            if not before.is_due(now):
+                return
             watch, last = await self.registry.watch_and_round(account.key)
             if watch.monitoring.off_reason or last is None or not (last.was_run and last.succeeded):
                 return  # an account that doesn't answer would hold up those that do
-            jobs = await self.stores.jobs.load_all(account.key)
+            jobs, pools = await self.stores.jobs.load_all(account.key), await self.stores.pools.load_all(account.key)
             waiting = {key: job for key, job in jobs.items() if waiting_tasks(job)}
             found = await self._causes(account, before.next_jobs(waiting, _MAX_EXPLAINED), deadline)
-        pools = await self.stores.pools.load_known(account.key)
         stored = pools.resources.keys() | pools.unreadable.keys()
         after: WaitingCauses = before.after(waiting, found, now).within(stored)
         await self.stores.pool_history.save(account.key, waited_rows(before, after, self.retention))

@@ -12,8 +12,9 @@ The SDK still makes the operations, signs and sends the request, and retries it.
 
 Reads are repeated from memory while one piece of work goes on, such as explaining several jobs of an account: each
 explanation reads the account's, its jobs' and its pools' rows by itself, and within a few seconds these are the same.
-Only reads inside the block share, also those of tasks that it starts. A write inside it, or a conflict with another
-writer, forgets everything read so far. Task leaves aren't kept, as they are large.
+Only reads inside the block share, also those of tasks that it starts. A row of a partition that was read as a whole is
+taken from there. A write inside the block, or a conflict with another writer, forgets everything read so far. Task
+leaves aren't kept, as they are large; the dependencies beside them are.
 """
 
 import asyncio
@@ -51,7 +52,9 @@ _ETAG = re.compile(rb"\r?\netag: *([^\r\n]*)", re.IGNORECASE)
 _END = re.compile(rb"\r?\n\r?\n")
 type _Key = tuple[object, ...]
 type _Rows = list[dict[str, Any]]
-_LARGE = "tasks"  # the table whose rows aren't kept
+_LARGE, _KEPT_OF_LARGE = "tasks", "dependencies"  # the table whose rows aren't kept, and the one row that is
+WHOLE = "PartitionKey eq @partition"
+"""The filter for all rows of a partition."""
 _READ = ContextVar[dict[_Key, _Rows] | None]("rows read", default=None)
 
 
@@ -263,10 +266,22 @@ def kept(*key: object) -> _Rows | None:
     return None if found is None else [dict(row) for row in found]
 
 
+def kept_row(table: str, partition: str, row: str) -> _Rows | None:
+    """Returns a copy of a row that was read, alone or with its whole partition; none, if it wasn't there.
+
+    Returns None where it wasn't read, or outside of a block.
+    """
+    known = _READ.get() or {}
+    if (alone := kept(table, partition, row)) is not None:
+        return alone
+    whole = known.get((table, WHOLE, partition, None))
+    return None if whole is None else [dict(found) for found in whole if found["RowKey"] == row]
+
+
 def keep(rows: _Rows, table: str, *key: object) -> None:
     """Keeps rows of a table by a key, which begins with its name; does nothing outside of a block."""
     known = _READ.get()
-    if known is not None and is_sharing(table):
+    if known is not None and (is_sharing(table) or key[1:] == (_KEPT_OF_LARGE,)):
         known[table, *key] = [dict(row) for row in rows]
 
 

@@ -22,7 +22,16 @@ from shared.stores.proxies import has_proxies
 from shared.stores.tables.pages import pages_of
 from shared.stores.tables.row_decoding import RowReader
 from shared.stores.tables.rows import MAX_OPERATIONS, Row, translated
-from shared.stores.tables.table_requests import Asking, TableTransport, TransactionClient, is_sharing, keep, kept
+from shared.stores.tables.table_requests import (
+    WHOLE,
+    Asking,
+    TableTransport,
+    TransactionClient,
+    is_sharing,
+    keep,
+    kept,
+    kept_row,
+)
 from shared.stores.tables.time_limit import LIMIT
 
 NAMES = (
@@ -112,7 +121,8 @@ async def load_row(
     """Returns one row with its `etag`, or None, also for a key beyond the maximum length; errors name the `intent`."""
     reader, intent = RowReader(listed=False), intent or f"read {table.table_name}"
     key = (partition, row, *(select or ()))
-    if (rows := kept(table.table_name, *key)) is not None:
+    rows = kept(table.table_name, *key) if select else kept_row(table.table_name, partition, row)
+    if rows is not None:
         return rows[0] if rows else None
     if len(row) > MAX_KEY_LENGTH:
         return None
@@ -142,7 +152,7 @@ async def _entity(table: TableClient, partition: str, row: str, intent: str, **o
 
 async def load_rows(table: TableClient, partition: str, select: list[str] | None = None) -> list[Row]:
     """Returns all rows of a partition, each with its `etag`."""
-    return [row async for row in rows_where(table, "PartitionKey eq @partition", {"partition": partition}, select)]
+    return [row async for row in rows_where(table, WHOLE, {"partition": partition}, select)]
 
 
 async def load_range(table: TableClient, partition: str, first: str, last: str) -> dict[str, Row]:

@@ -45,6 +45,36 @@ async def test_rows_and_missing_ones_are_read_once_also_by_tasks_that_the_work_s
     assert len(reads) == 4
 
 
+async def test_a_row_is_taken_from_its_partition_where_that_was_read_as_a_whole(
+    tables: Tables, reads: list[str]
+) -> None:
+    await stored(tables, "whole", number=1)
+    with reads_shared():
+        await load_rows(tables["accounts"], "whole")
+        for _ in range(2):
+            row, missing = (
+                await load_row(tables["accounts"], "whole", "a"),
+                await load_row(tables["accounts"], "whole", "b"),
+            )
+            assert (row or {})["number"] == 1
+            assert missing is None
+            row.clear() if row else None
+        assert await load_row(tables["accounts"], "whole", "a", select=["number"])
+    assert len(reads) == 2
+
+
+async def test_dependencies_beside_leaves_are_read_once_and_leaves_each_time(tables: Tables, reads: list[str]) -> None:
+    for name in ("dependencies", "s"):
+        await save_row(tables["tasks"], {"PartitionKey": "job", "RowKey": name, "number": 1}, None)
+    with reads_shared():
+        for _ in range(3):
+            assert (await load_row(tables["tasks"], "job", "dependencies") or {})["number"] == 1
+        assert len(reads) == 1
+        for _ in range(2):
+            assert await load_row(tables["tasks"], "job", "s")
+    assert len(reads) == 3
+
+
 async def test_columns_parameters_and_tables_tell_reads_apart(tables: Tables, reads: list[str]) -> None:
     await stored(tables, "apart", number=1)
     with reads_shared():
