@@ -32,8 +32,8 @@ class OutputExampleAnswer(Answer):
 class OutputGroupAnswer(Answer):
     """Kept outputs that say the same; `id` is that of their signature, `lines` are the first one's.
 
-    `nodes` are those with the most of their tasks, `otherNodes` counts those that ran elsewhere. `tasks` are the ids of
-    those that ended first.
+    `failureCategory` is that of the well-known error that they show. `nodes` are those with the most of their tasks,
+    `otherNodes` counts those that ran elsewhere. `tasks` are the ids of those that ended first.
     """
 
     id: str
@@ -41,6 +41,7 @@ class OutputGroupAnswer(Answer):
     count: int
     lines: list[str]
     advice: str | None
+    failure_category: str | None
     nodes: list[NodeFailuresAnswer]
     other_nodes: int
     tasks: list[str]
@@ -121,6 +122,7 @@ def _outputs(group: OutputGroup) -> OutputGroupAnswer:
         count=group.count,
         lines=list(group.first.excerpt.lines),
         advice=group.known.advice if group.known else None,
+        failure_category=group.known.category if group.known else None,
         nodes=[NodeFailuresAnswer(pool_id=pool, node_id=node, count=count) for (pool, node), count in nodes],
         other_nodes=group.count - sum(count for _, count in nodes),
         tasks=list(group.tasks),

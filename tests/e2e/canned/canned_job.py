@@ -77,6 +77,7 @@ def output_group(name: str, title: str, number: int, *lines: str, **changes: Any
         "count": number,
         "lines": list(lines or (title,)),
         "advice": None,
+        "failureCategory": None,
         "nodes": [{"poolId": POOL, "nodeId": node, "count": 1} for node in NODES[: min(number, 2)]],
         "otherNodes": max(0, number - 2),
         "tasks": [f"frame-{at:02}" for at in range(number)],

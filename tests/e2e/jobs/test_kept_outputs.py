@@ -7,7 +7,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.canned.canned_api import Canned
+from tests.e2e.canned.canned_events import event
 from tests.e2e.canned.canned_job import NODES, failure_group, failures, live_task, output_group
+from tests.e2e.canned.canned_values import stamp
 from tests.e2e.canned.job_page import part, show
 from tests.e2e.canned.pool_page import FAINT_TEXT
 
@@ -100,6 +102,21 @@ def test_the_tasks_and_nodes_of_a_message_unfold(page: Page, explained: Canned) 
     expect(nodes).to_contain_text("2 tasks on other nodes")
     nodes.get_by_role("link").first.click()
     expect(page).to_have_url(re.compile(f"pool=render-d4s&node={NODES[0]}$"))
+
+
+def test_tasks_out_of_memory_are_joined_to_the_kills_of_their_nodes(page: Page, explained: Canned) -> None:
+    killed = output_group("memory", "Killed", 4, failureCategory="outOfMemory")
+    explained.parts["failures"]["groups"][0]["outputs"] = [killed]
+    kill = event(1, kind="node.oom_kill", jobId="render", time=stamp(300))
+    explained.events = [kill | {"taskId": name} for name in ("frame-01", "frame-03", "another")]
+    show(page, explained)
+    found = outputs_of(page, "killed").locator("[data-output=memory]")
+    expect(found.get_by_test_id("oom-kills")).to_have_count(0)
+    found.get_by_text("4 tasks and where they ran").click()
+    kills = found.get_by_test_id("oom-kills")
+    expect(kills).to_contain_text("The kernel killed processes of 2 of these 4 tasks for lack of memory.")
+    kills.get_by_role("link", name="OOM kills of the job").click()
+    expect(page).to_have_url(re.compile(r"view=events&account=demo&.*kind=node\.oom_kill"))
 
 
 def test_a_cause_without_kept_outputs_has_no_word_of_them(page: Page, explained: Canned) -> None:

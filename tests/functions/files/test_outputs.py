@@ -133,6 +133,7 @@ async def test_failures_are_grouped_by_what_kept_outputs_say(world: World) -> No
     assert sum(node["count"] for node in outputs[0]["nodes"]) == 2
     assert {node["poolId"] for node in outputs[0]["nodes"]} == {"grouped"}
     assert (outputs[0]["otherNodes"], outputs[1]["tasks"]) == (0, ["c"])
+    assert outputs[0]["failureCategory"] == "configuration"
 
 
 async def test_an_operator_deletes_what_was_kept_of_a_job(world: World) -> None:

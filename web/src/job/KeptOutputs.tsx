@@ -1,5 +1,6 @@
 // What kept outputs of the failed tasks of one cause say, the most frequent first. Everything in them is from outside.
 
+import { useState } from "preact/hooks";
 import { formatExactTime, formatTime } from "../format/dates.ts";
 import { formatCount, plural } from "../format/numbers.ts";
 import { visible } from "../format/text.ts";
@@ -9,6 +10,7 @@ import { ExternalText } from "../ui/text/ExternalText.tsx";
 import { Id } from "../ui/text/Id.tsx";
 import { examplesOf, listedOutputs, nodesText, sampleText } from "./keptOutputs.ts";
 import type { FailureGroup, OutputGroup } from "./model.ts";
+import { OomKills } from "./OomKills.tsx";
 
 interface KeptOutputsProps {
   group: FailureGroup;
@@ -80,9 +82,10 @@ function OutputList({ outputs, kept, view }: OutputListProps) {
 /** All tasks whose kept outputs say this, and the nodes on which they ran. */
 function TasksAndNodes({ output, view }: { output: OutputGroup; view: JobView }) {
   const { tasks, nodes, otherNodes, count } = output;
+  const [isOpen, setOpen] = useState(false);
   const unlisted = count - tasks.length;
   return (
-    <details>
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{plural(count, "task")} and where they ran</summary>
       <dl class="places">
         <dt>Tasks</dt>
@@ -105,6 +108,7 @@ function TasksAndNodes({ output, view }: { output: OutputGroup; view: JobView })
           {otherNodes > 0 && <span class="soft">{plural(otherNodes, "task")} on other nodes or unknown ones</span>}
         </dd>
       </dl>
+      {isOpen && output.failureCategory === "outOfMemory" && <OomKills output={output} view={view} />}
     </details>
   );
 }

@@ -27,6 +27,31 @@ export function nodesText({ nodes, otherNodes }: OutputGroup): string {
   return `${otherNodes ? "at least " : ""}${plural(nodes.length, "node")}`;
 }
 
+/** How many minutes before the first and after the newest failure kills count, as clocks differ. */
+const MARGIN_MINUTES = 10;
+
+/** From when to when kills may have ended the tasks of a message. */
+export function timesOfKills({ first, newest }: OutputGroup): { from: string; to: string } {
+  const [from, to] = [minutesAfter(first.endTime, -MARGIN_MINUTES), minutesAfter(newest.endTime, MARGIN_MINUTES)];
+  return { from, to };
+}
+
+function minutesAfter(time: string, minutes: number): string {
+  return new Date(Date.parse(time) + minutes * 60_000).toISOString();
+}
+
+/** Joins the tasks of a message to the kernel's OOM kills; `truncated` where there are more of those. */
+export function killsText({ tasks }: OutputGroup, kills: { taskId: string | null }[], truncated: boolean): string {
+  const killed = new Set(kills.map(({ taskId }) => taskId?.toLowerCase()));
+  const number = tasks.filter((task) => killed.has(task.toLowerCase())).length;
+  if (number) {
+    const some = `${truncated ? "at least " : ""}${formatCount(number)} of ${tasks.length === 1 ? "this task" : `these ${formatCount(tasks.length)} tasks`}`;
+    return `The kernel killed processes of ${some} for lack of memory.`;
+  }
+  if (truncated) return "There are too many OOM kills to see whether these tasks are among them.";
+  return "No node reported an OOM kill of these tasks; nodes with the node agent do.";
+}
+
 interface NamedExample extends OutputExample {
   name: string;
 }

@@ -23,6 +23,8 @@ export interface OutputGroup {
   count: number;
   lines: string[];
   advice: string | null;
+  /** That of the well-known error that they show, such as "outOfMemory". */
+  failureCategory: string | null;
   /** Those with most of its tasks; the server lists ten at most. */
   nodes: FailingNode[];
   /** Tasks that ran on other nodes. */

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { examplesOf, listedOutputs, nodesText, sampleText } from "../../src/job/keptOutputs.ts";
+import { examplesOf, killsText, listedOutputs, nodesText, sampleText, timesOfKills } from "../../src/job/keptOutputs.ts";
 import type { FailureGroup, OutputGroup } from "../../src/job/model.ts";
 
 function output(id: string, count: number, newest = "b"): OutputGroup {
   const [first, last] = ["10", "11"].map((hour) => `2026-11-30T${hour}:00:00Z`) as [string, string];
   const examples = { first: { taskId: "a", endTime: first }, newest: { taskId: newest, endTime: last } };
-  return { id, title: id, count, lines: [], advice: null, nodes: [], otherNodes: 0, tasks: [], ...examples };
+  return { id, title: id, count, lines: [], advice: null, failureCategory: null, nodes: [], otherNodes: 0, tasks: [], ...examples };
 }
 
 function group(count: number, kept: number, outputs: OutputGroup[] = []): FailureGroup {
@@ -31,6 +31,16 @@ test("nodes that aren't listed make their number a lower bound", () => {
   const nodes = ["a", "b"].map((nodeId) => ({ poolId: "p", nodeId, count: 1 }));
   assert.equal(nodesText({ ...output("x", 2), nodes }), "2 nodes");
   assert.equal(nodesText({ ...output("x", 3), nodes: nodes.slice(1), otherNodes: 2 }), "at least 1 node");
+});
+
+test("the tasks of a message are joined to OOM kills of the time in which they failed", () => {
+  const one = { ...output("x", 3), tasks: ["Frame-1", "frame-2", "frame-3"] };
+  const kills = [{ taskId: "frame-1" }, { taskId: "FRAME-2" }, { taskId: "frame-2" }, { taskId: "other" }, { taskId: null }];
+  assert.equal(killsText(one, kills, false), "The kernel killed processes of 2 of these 3 tasks for lack of memory.");
+  assert.equal(killsText(one, kills, true), "The kernel killed processes of at least 2 of these 3 tasks for lack of memory.");
+  assert.match(killsText(one, [], false), /^No node reported/);
+  assert.match(killsText(one, [], true), /^There are too many/);
+  assert.deepEqual(timesOfKills(one), { from: "2026-11-30T09:50:00.000Z", to: "2026-11-30T11:10:00.000Z" });
 });
 
 test("one example has one name, several are the first and the newest", () => {
