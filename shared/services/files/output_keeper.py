@@ -34,6 +34,7 @@ from shared.stores.jobs.outputs import OutputStore
 
 _LOG = logger(__name__)
 _BUDGET, _LEAST = timedelta(seconds=5), timedelta(seconds=1)
+_REFUSED_FOR = timedelta(hours=1)  # until it is tried again whether the app may read files now
 _MAX_SEEN = 10_000  # jobs and pools
 
 type Failing = Job | FailingPool
@@ -54,6 +55,7 @@ class OutputKeeper:
     runs: RunKeeper
     _seen: dict[tuple[str, str], _Seen] = field(default_factory=dict)
     _due: dict[str, dict[str, Failing]] = field(default_factory=dict)
+    _refused: dict[str, datetime] = field(default_factory=dict)
 
     def note(self, failing: Mapping[str, Sequence[Failing]]) -> None:
         """Notes polled jobs or pools with failures, by account id; those with new ones become due."""
@@ -82,14 +84,17 @@ class OutputKeeper:
         source = found(self.sources, account_id)
         try:
             await self.registry.require_polling_allowed(source.account)
+            refused, now = self._refused.get(account_id), await self.registry.clock.now()
+            if refused and now - refused < _REFUSED_FOR:
+                return
             last = await self.rounds.load(source.account.key)
-            if last and (not last.succeeded or last.wait(await self.registry.clock.now())):
+            if last and (not last.succeeded or last.wait(now)):
                 return  # a tick ends with this, so it doesn't wait for an account that doesn't answer
             await self._keep_of_each(source, due, seconds)
         except BatchscopeError as error:
             _LOG.warning("Outputs of failed tasks in %s weren't kept: %s", account_id, error)
             if isinstance(error, BatchRefusedError):
-                due.clear()  # until more tasks fail
+                self._refused[account_id] = await self.registry.clock.now()
             if isinstance(error, BatchThrottledError):
                 await self._wait(source, error)
 

@@ -138,3 +138,15 @@ async def test_the_output_of_a_rerun_is_kept_though_enough_of_its_failure_are(wo
     world.advance(300)
     await world.app.fire("tick")
     assert (await output(world, "enough", "t0"))["endTime"] > first["endTime"]
+
+
+async def test_outputs_are_kept_within_an_hour_after_the_right_to_read_them_was_granted(world: World) -> None:
+    world.emulator.faults.add(Fault(path="/jobs/refused/tasks/broken/files/*", status=403))
+    await stage(world, "refused", {"broken": COMMAND})
+    requests = file_requests(world)
+    world.emulator.faults.clear()
+    await world.app.fire("tick")
+    assert file_requests(world) == requests
+    world.advance(3600)
+    await world.app.fire("tick")
+    assert (await output(world, "refused", "broken"))["stderr"]["text"] == "last words\n"
