@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from shared.domain.contrasts.contrast import Contrast, TaskComparison
 from shared.domain.contrasts.node_outcomes import NodeOutcomes, failing_nodes, node_outcomes
+from shared.domain.findings.thresholds import MIN_FAILED_OF_NODE
 from shared.domain.nodes.failing_nodes import FailingNode, NodePlace
 from shared.domain.tasks.tasks import FAILURE, Task
 
@@ -29,13 +30,13 @@ def nodes_at_fault(nodes: Sequence[FailingNode], comparison: TaskComparison) -> 
 
 
 def _shares(tasks: Sequence[Task], causes: Sequence[Contrast]) -> dict[NodePlace, float]:
-    """Returns the share of each node's failed tasks that are in any group."""
+    """Returns the share of each node's failed tasks that are in any group, where a sample has enough of them."""
     failed, inside = defaultdict[NodePlace, int](int), defaultdict[NodePlace, int](int)
     for task, groups in zip(tasks, _memberships(causes), strict=True):
         if task.result == FAILURE:
             failed[task.node] += 1
             inside[task.node] += any(groups)
-    return {place: inside[place] / number for place, number in failed.items()}
+    return {place: inside[place] / number for place, number in failed.items() if number >= MIN_FAILED_OF_NODE}
 
 
 def _outcomes(tasks: Sequence[Task], causes: Sequence[Contrast]) -> NodeOutcomes:

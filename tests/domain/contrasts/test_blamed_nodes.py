@@ -7,6 +7,7 @@ import pytest
 from shared.domain.contrasts.blamed_nodes import nodes_at_fault
 from shared.domain.contrasts.comparison import compare_tasks
 from shared.domain.contrasts.node_outcomes import failing_nodes, node_outcomes
+from shared.domain.nodes.failing_nodes import FailingNode
 from shared.domain.tasks.tasks import COMPLETED, FAILURE, SUCCESS, Task
 from tests.domain.contrasts.made_jobs import DAWN, MINUTE, Draws, Workload, finished, made_tasks, outcomes
 
@@ -78,3 +79,14 @@ def test_a_node_that_takes_most_tasks_as_it_fails_at_once_stays_at_fault() -> No
         for number in range(600)
     ]  # fmt: skip
     assert _accused(tasks) == (["hole"], ["hole"])
+
+
+def test_a_node_of_whose_failed_tasks_a_sample_has_too_few_stays_at_fault() -> None:
+    """The sample has three of the 40 failed tasks that were counted, all of them from an outage of all nodes."""
+    dice = Draws(4)
+    tasks = [_task(number, f"n{dice.randrange(10)}", failed=number < 100) for number in range(600)]
+    tasks += [_task(number, "few", failed=True, start=number - 600) for number in range(600, 603)]
+    node = FailingNode(("pool", "few"), ended=45, failed=40, expected=8.0, other_nodes=10, jobs=1, p_value=1e-9)
+    comparison = compare_tasks(tasks)
+    assert comparison.contrasts[0].is_serial
+    assert nodes_at_fault([node], comparison) == [node]
