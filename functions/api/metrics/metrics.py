@@ -18,6 +18,7 @@ from functions.api.metrics.account_series import (
     account_samples,
     round_samples,
 )
+from functions.api.metrics.condition_series import CONDITION_FAMILIES, condition_samples
 from functions.api.metrics.cost_series import (
     ACCOUNT_COST_FAMILIES,
     BUDGET_FAMILIES,
@@ -48,6 +49,7 @@ from functions.api.metrics.utilization_series import (
 from functions.http.handling import Query, RouteRequest, Routes
 from functions.http.parameters import Ids
 from shared.domain.blobs.sweeps import IngestionReport
+from shared.domain.conditions.condition import OpenCounts
 from shared.domain.core.keys import key_of
 from shared.domain.cost.day_costs import DayCosts
 from shared.domain.polling.pool_rounds import PoolRound
@@ -74,6 +76,7 @@ _LOOKS = re.compile(
 
 _NONE: Mapping[str, None] = MappingProxyType({})
 _NO_COSTS: Mapping[str, DayCosts] = MappingProxyType({})
+_NO_CONDITIONS: Mapping[str, OpenCounts] = MappingProxyType({})
 _NO_QUOTAS: Mapping[str, Sequence[Quota]] = MappingProxyType({})
 
 
@@ -129,6 +132,7 @@ async def all_series(services: "Services", names: Collection[str]) -> str:
         costs=await services.todays_costs.of_accounts([report.account for report in accounts]),
         budgets=await services.budgets.of_accounts([report.account for report in accounts]),
         quotas=await _quotas(services, accounts, [schedules for _, schedules in found]),
+        conditions=await services.conditions.counts(names),
         now=await services.clock.now(),
     )
 
@@ -194,6 +198,7 @@ def render(
     costs: Mapping[str, DayCosts] = _NO_COSTS,
     budgets: Sequence[BudgetReport] = (),
     quotas: Mapping[str, Sequence[Quota]] = _NO_QUOTAS,
+    conditions: Mapping[str, OpenCounts] = _NO_CONDITIONS,
 ) -> str:
     """Returns the exposition text of all series; deleted jobs and jobs completed long ago have none."""
     account, job, pool = ("account",), ("account", "job"), ("account", "pool")
@@ -204,6 +209,7 @@ def render(
         (INGESTION_FAMILIES, account, list(map(ingestion_samples, ingestion))),
         (ACCOUNT_COST_FAMILIES, account, list(account_cost_samples(costs))),
         (BUDGET_FAMILIES, ("account", "budget"), list(budget_samples(budgets))),
+        (CONDITION_FAMILIES, account, list(condition_samples(conditions))),
         (QUOTA_FAMILIES, ("account", "quota", "family"), list(quota_samples(quotas))),
         (JOB_FAMILIES, job, of_jobs),
         (JOB_COST_FAMILIES, job, list(job_cost_samples(costs, {one.labels for one in of_jobs}))),

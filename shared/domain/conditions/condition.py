@@ -1,5 +1,6 @@
 """A condition: a finding that holds over time, with its state and key."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -8,6 +9,8 @@ from shared.domain.core.keys import key_of
 from shared.domain.findings.finding import Finding
 
 type ConditionState = Literal["pending", "firing", "resolved"]
+type OpenCounts = Mapping[tuple[str, str], int]
+"""Numbers of open conditions by rule and state, zeros included."""
 
 
 class ConditionKey(NamedTuple):

@@ -1,17 +1,20 @@
 """Answers about conditions, from stored evaluations."""
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from shared.domain.accounts.accounts import Account
-from shared.domain.conditions.condition import Condition, ConditionKey
+from shared.domain.conditions.condition import Condition, ConditionKey, ConditionState, OpenCounts
 from shared.domain.conditions.evaluation import OVERDUE, AccountConditions
 from shared.domain.conditions.inhibition import inhibited
+from shared.domain.conditions.rules.all_rules import RULES
 from shared.domain.jobs.verdicts import in_words
 from shared.services.accounts.registry import Registry
 from shared.stores.accounts.conditions import ConditionStore
 
+_OPEN: tuple[ConditionState, ...] = ("firing", "pending")
 _SEVERITIES = ("blocking", "limiting", "info")
 
 
@@ -57,6 +60,20 @@ class ConditionQueries:
                 ]
                 left_out += sum(evaluation.left_out.values())
         return ListedConditions(sorted(found, key=_badness), left_out, unevaluated)
+
+    async def counts(self, accounts: Collection[str]) -> dict[str, OpenCounts]:
+        """Returns the numbers of open conditions of accounts by id, without those not evaluated so far.
+
+        Raises StorageError.
+        """
+        stored, found = await self.store.load_all(), dict[str, OpenCounts]()
+        for name in sorted(accounts):
+            account = self.registry.account(name)
+            if evaluation := stored.get(account.key):
+                rules = [rule.name for rule in RULES if not rule.is_event]
+                counted = Counter((one.key.rule, one.state) for one in evaluation.conditions.values())
+                found[account.id] = {(rule, state): counted[rule, state] for rule in rules for state in _OPEN}
+        return found
 
 
 def _not_current(evaluation: AccountConditions | None, now: datetime) -> str | None:

@@ -317,7 +317,7 @@ async def test_an_app_with_an_identity_leaves_a_connection_string_beside_it_alon
         "BATCH_ACCOUNT_KEYS": "demo=c2VjcmV0",
         "AzureWebJobsStorage": azurite.connection_string,
     }
-    status, body = await health_of_an_app(environment, tmp_path, times=5)
+    status, body = await health_of_an_app(environment, tmp_path, times=15)
     assert (status, body["problems"]) == (200, ["demo: not polled yet."])
     identity = {"AzureWebJobsStorage__tableServiceUri": "https://127.0.0.1:1", "AZURE_TOKEN_CREDENTIALS": "prod"}
     status, body = await health_of_an_app(environment | identity, tmp_path)

@@ -57,6 +57,10 @@ async def test_a_job_that_waits_for_an_empty_pool_is_stuck_with_its_cause_until_
     found = (await conditions(quiet))["jobStuck"]
     assert (found["kind"], found["id"], found["affected"], found["severity"]) == ("job", "job", 6, "blocking")
     assert found["finding"]["evidence"]["cause"] == "poolTargetZero"
+    series = 'azbatch_conditions{account="demo",rule="%s",state="firing"} %d.0'
+    text = (await quiet.get("metrics")).body
+    assert series % ("jobStuck", 1) in text
+    assert series % ("poolResizeFailed", 0) in text
     await quiet.batch.begin_resize_pool("pool", models.BatchPoolResizeOptions(target_dedicated_nodes=1))
     await ticks(quiet, 8 * 60)
     assert await conditions(quiet) == {}

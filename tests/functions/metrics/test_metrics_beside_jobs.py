@@ -54,6 +54,8 @@ azbatch_account_cost_as_of_timestamp_seconds{account="demo"} 1.79524614e+09
 azbatch_budget_amount{account="demo",budget="render",currency="USD"} 50.0
 azbatch_budget_amount{account="demo",budget="old",currency="EUR"} 70.0
 azbatch_budget_spent{account="demo",budget="render",currency="USD"} 12.25
+azbatch_conditions{account="demo",rule="jobStuck",state="firing"} 2.0
+azbatch_conditions{account="demo",rule="jobStuck",state="pending"} 0.0
 azbatch_quota_limit{account="demo",family="",quota="dedicatedCores"} 100.0
 azbatch_quota_limit{account="demo",family="standarddsv5family",quota="familyCores"} 32.0
 azbatch_quota_used{account="demo",family="",quota="dedicatedCores"} 24.0

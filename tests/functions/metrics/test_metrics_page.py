@@ -10,6 +10,7 @@ from shared.domain.jobs.snapshots import TaskRead
 from tests.functions.conftest import ROOT
 from tests.functions.support.seen_metrics import (
     BUDGETS,
+    CONDITIONS,
     COSTS,
     INGESTION,
     NOW,
@@ -36,6 +37,7 @@ BESIDE = {
     "costs": COSTS,
     "budgets": BUDGETS,
     "quotas": QUOTAS,
+    "conditions": CONDITIONS,
 }
 SNAPSHOT = job().job.snapshot
 assert SNAPSHOT

@@ -200,6 +200,7 @@ QUOTAS = {
         Quota(SPOT, 4, None, "userSubscription"),
     ]
 }
+CONDITIONS = {ACCOUNT.id: {("jobStuck", "firing"): 2, ("jobStuck", "pending"): 0}}
 
 
 def job(name: str = "render", *, statistics: JobStatistics | None = STATISTICS, state: str = "active") -> JobReport:
