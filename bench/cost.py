@@ -8,19 +8,16 @@ two cases into docs/operations.md.
 
 import argparse
 import json
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.emulated.services import measured_by, running_storage
+from bench.emulated.services import measured_by, running_accounts
 from bench.parts.cost_model import Case, Line, Month, bill, log_analytics, rates_of
 from bench.report.rows import answer, row
-from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.dev.checking.figures import code_version, markdown, replaced
 from local.dev.system.checkout import HERE
 
@@ -45,22 +42,8 @@ _LITTLE = 10  # below which decimals are shown
 def measured(case: Case) -> dict[str, Any]:
     """Returns the counts of a shape."""
     print(f"measuring {case}", file=sys.stderr, flush=True)
-    with _stage(case) as stage:
+    with running_accounts(case.accounts) as stage:
         return measured_by("cost_app", json.dumps(asdict(case) | stage))
-
-
-@contextmanager
-def _stage(case: Case) -> Iterator[dict[str, str]]:
-    """Runs Azurite in memory and a stepped emulator inside the block."""
-    with running_storage() as storage:
-        accounts = [part for n in range(case.accounts) for part in ("--account", f"account{n}={DEVELOPMENT_KEY}")]
-        command = (sys.executable, "-m", "local.batch_emulator", "--stepped", "--port", "0", *accounts)
-        with subprocess.Popen(command, cwd=HERE.root, stdout=subprocess.PIPE, text=True) as emulator:
-            try:
-                url = (emulator.stdout.readline() if emulator.stdout else "").split()[-1]
-                yield {"emulator": url, "storage": storage}
-            finally:
-                emulator.terminate()
 
 
 def measure() -> None:

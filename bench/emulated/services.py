@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from local.azurite import StorageAddresses, azurite_program
+from local.batch_emulator.protocol.auth import DEVELOPMENT_KEY
 from local.dev.system.checkout import HERE
 from local.dev.system.children import Children
 
@@ -36,6 +37,22 @@ def running_emulator(*arguments: str) -> Iterator[tuple[str, str]]:
         address, controls = (emulator.stdout.readline() if emulator.stdout else "").split()
         try:
             yield address, controls
+        finally:
+            emulator.terminate()
+
+
+@contextmanager
+def running_accounts(number: int) -> Iterator[dict[str, str]]:
+    """Runs Azurite in memory and a stepped emulator with accounts inside the block, and yields their addresses."""
+    accounts = [part for n in range(number) for part in ("--account", f"account{n}={DEVELOPMENT_KEY}")]
+    command = (sys.executable, "-m", "local.batch_emulator", "--stepped", "--port", "0", *accounts)
+    with (
+        running_storage() as storage,
+        subprocess.Popen(command, cwd=HERE.root, stdout=subprocess.PIPE, text=True) as emulator,
+    ):
+        try:
+            url = (emulator.stdout.readline() if emulator.stdout else "").split()[-1]
+            yield {"emulator": url, "storage": storage}
         finally:
             emulator.terminate()
 
