@@ -78,7 +78,7 @@ def settings_agree(infrastructure: Infrastructure) -> Iterator[str]:
 
 
 def _set_by_platform(name: str) -> bool:
-    return name.startswith("WEBSITE_") or name == "AZURE_FUNCTIONS_ENVIRONMENT"
+    return name.startswith("WEBSITE_") or name in {"AZURE_FUNCTIONS_ENVIRONMENT", "FUNCTIONS_EXTENSION_VERSION"}
 
 
 def _unlike_parameters(scenario: Scenario, names: set[str]) -> Iterator[str]:
