@@ -149,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--jobs", type=int, default=6, help=f"that go on as usual {DEFAULT}")
     add("--rate", type=float, default=4.0, help=f"tasks added to these a second {DEFAULT}")
     add("--interval", type=int, default=60, help=f"seconds between rounds {DEFAULT}")
-    add("--megabytes", type=int, default=20, help=f"OUTPUT_MB_PER_DAY, so few that they are spent {DEFAULT}")
+    add("--megabytes", type=int, default=10, help=f"OUTPUT_MB_PER_DAY, so few that they are spent {DEFAULT}")
     add("--before", type=float, default=8.0, help=f"minutes from the first task on until they fail {DEFAULT}")
     add("--after", type=float, default=9.0, help=f"minutes to observe afterwards {DEFAULT}")
     add("--seed", type=int, default=1, help=f"of the causes, and of the other jobs {DEFAULT}")
