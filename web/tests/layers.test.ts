@@ -11,7 +11,7 @@ const LAYERS = [
   ["api", "routing"],
   ["ui"],
   ["charts", "export", "nodes"],
-  ["cost", "events", "quotas", "retirements"],
+  ["conditions", "cost", "events", "quotas", "retirements"],
   ["telemetry"],
   ["files"],
   ["job", "jobs", "pool", "schedule"],

@@ -7,7 +7,7 @@ nothing about the real API.
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -77,6 +77,8 @@ class Canned:
     agent_offer: dict[str, Any] = field(default_factory=agent_offer)
     agent_nodes: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
+    conditions: list[dict[str, Any]] = field(default_factory=list)
+    unevaluated: list[dict[str, str]] = field(default_factory=list)
     retirements: list[dict[str, Any]] = field(default_factory=list)
     unknown_images: list[dict[str, Any]] = field(default_factory=list)
     costs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -186,11 +188,8 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
     if canned.everything_fails or (canned.failure and path != "/api/accounts"):
         status, sentence = canned.failure or (500, "")
         return refusal(status, sentence)
-    if path == "/api/accounts":
-        return 200, {"value": canned.accounts}
-    if path == "/api/retirements":
-        entries = [_of_account(entry, *query.get("account", [])) for entry in canned.retirements]
-        return 200, {"value": entries, "unknownImages": canned.unknown_images}
+    if path in _OF_ALL_ACCOUNTS:
+        return 200, _OF_ALL_ACCOUNTS[path](canned, query.get("account", []))
     account, *job = [unquote(part) for part in path.split("/")[3:]]
     others = {
         "pools": pools_answer,
@@ -211,6 +210,23 @@ def answer(canned: Canned, path: str, query: dict[str, list[str]]) -> tuple[int,
     if start + canned.page_size < len(rows):
         body["nextLink"] = f"https://elsewhere.invalid{path}?continuation={start + canned.page_size}"
     return 200, body
+
+
+def _conditions(canned: Canned, wanted: list[str]) -> dict[str, Any]:
+    conditions = [one for one in canned.conditions if not wanted or one["account"] in wanted]
+    return {"value": conditions, "leftOut": 0, "unevaluated": canned.unevaluated}
+
+
+def _retirements(canned: Canned, wanted: list[str]) -> dict[str, Any]:
+    entries = [_of_account(entry, *wanted) for entry in canned.retirements]
+    return {"value": entries, "unknownImages": canned.unknown_images}
+
+
+_OF_ALL_ACCOUNTS: Mapping[str, Callable[[Canned, list[str]], dict[str, Any]]] = {
+    "/api/accounts": lambda canned, _: {"value": canned.accounts},
+    "/api/conditions": _conditions,
+    "/api/retirements": _retirements,
+}
 
 
 def _of_account(entry: dict[str, Any], account: str | None = None) -> dict[str, Any]:

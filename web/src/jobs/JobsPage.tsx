@@ -4,6 +4,7 @@ import { useContext, useEffect } from "preact/hooks";
 import { answersQuery, ListPoller, type ListQuery } from "../api/listPoller.ts";
 import type { Job } from "../api/model.ts";
 import { usePolledList } from "../api/usePolledList.ts";
+import { NeedsAttention } from "../conditions/NeedsAttention.tsx";
 import { Navigation } from "../routing/Link.tsx";
 import { ListBody } from "../ui/list/ListBody.tsx";
 import { Shell } from "../ui/page/Shell.tsx";
@@ -29,6 +30,7 @@ export function JobsPage() {
       <ListBody result={result}>
         {(snapshot) => (
           <>
+            <NeedsAttention account={filters.account} />
             <section class="tiles" aria-label="Accounts">
               {snapshot.accounts.map((account) => (
                 <AccountTile
