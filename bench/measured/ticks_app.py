@@ -1,6 +1,6 @@
 """The app's side of `bench pools` that counts requests to tables, in a separate process: those of whole ticks.
 
-`python -m bench.measured.ticks_app JSON` prints the mean of ten ticks, two of which explain waiting jobs, as JSON.
+`python -m bench.measured.ticks_app JSON` prints the mean of ten ticks as JSON; two explain waiting jobs.
 """
 
 import asyncio

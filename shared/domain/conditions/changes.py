@@ -1,4 +1,4 @@
-"""Changes of conditions as events: the history of conditions, and what others are to be told of."""
+"""Changes of conditions as events: the history of conditions."""
 
 from shared.domain.conditions.condition import Condition
 from shared.domain.events.batch_events import BatchEvent

@@ -1,4 +1,4 @@
-"""Which conditions follow from others that fire, so that they aren't told on their own: inhibition, in Alertmanager."""
+"""Which conditions follow from others that fire, and are no news of their own: inhibition, in Alertmanager."""
 
 from collections.abc import Iterable, Mapping
 

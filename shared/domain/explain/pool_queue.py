@@ -66,7 +66,7 @@ class WaitingJob:
         return self.job.is_in_line or self.is_ready_unsure
 
     def with_slots(self, waiting: RequiredSlots | None, slots_per_node: int) -> "WaitingJob":
-        """Returns the job with the slots of its first waiting tasks, some of which may fit on no node."""
+        """Returns the job with the slots of its first waiting tasks; some may fit on no node."""
         return replace(self, waiting=waiting, job=self.job.with_slots(waiting, slots_per_node))
 
 

@@ -66,7 +66,7 @@ class PollingService:
         return {name: pools for name, rounds in self.accounts.items() if (pools := rounds.take_failing_pools())}
 
     def take_news(self) -> set[str]:
-        """Returns the ids of accounts of which rounds since the last call changed what is stored, or couldn't."""
+        """Returns the ids of accounts whose rounds since the last call changed what is stored, or couldn't."""
         return {name for name, rounds in self.accounts.items() if rounds.take_news()}
 
     async def run_queued(self, message: JobMessage) -> bool:

@@ -116,7 +116,7 @@ class PoolTelemetryStore:
         return ShardHead(blobs, json_of(row, "seen"), row["etag"])
 
     async def load_seen(self, account_key: str, shard: int, pools: Collection[str]) -> LastSeen:
-        """Returns when nodes of some pools had data, without the state of blobs, of which a shard may have thousands.
+        """Returns when nodes of some pools had data, without the state of blobs: a shard may have thousands.
 
         Raises StorageError.
         """

@@ -104,7 +104,7 @@ async def test_an_account_that_answers_no_more_fires_alone_and_what_is_not_known
     assert (counts["firing", "jobStuck"], counts["resolved", "jobStuck"]) == (1, 0)
 
 
-async def test_starts_and_ends_of_jobs_are_each_told_once(quiet: World) -> None:
+async def test_starts_and_ends_of_jobs_are_each_an_event_once(quiet: World) -> None:
     before = await changes(quiet)
     await add_pool(quiet.batch, nodes=2)
     await add_job(quiet, all_tasks_complete_mode="terminatejob")

@@ -185,7 +185,7 @@ class CounterMachine(RuleBasedStateMachine):
     @precondition(lambda self: self._knows_a_job())
     @rule(which=pick)
     def forget_job_and_pool(self, which: int) -> None:
-        """Deletes a job of which a task ran, its row after a month, and then its pool."""
+        """Deletes a job whose task ran, its row after a month, and then its pool."""
         self.move(which=which, task=0, step="start", lag=0)
         self.come_to_rest()
         job = self._job(which)
