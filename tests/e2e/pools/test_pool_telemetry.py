@@ -155,6 +155,7 @@ def test_changed_settings_are_marked_in_the_charts_and_named_below(page: Page, m
     text = f"taskSlotsPerNode 4 → 8, nodeAgentSKUId none → {HOSTILE}"
     expect(marks.first.locator("title")).to_have_text(text)
     line = marks.first.locator("line")
+    expect(charts.first.locator("svg")).to_be_visible()  # it has no width until its frame was measured
     axis = charts.first.locator("svg").bounding_box()
     assert axis
     assert 64 < float(str(line.get_attribute("x1"))) < axis["width"] - 6
