@@ -100,6 +100,8 @@ FAILING_NODES_SINCE = timedelta(days=1)
 """How long after its end the nodes on which a job's tasks failed are named at their pool."""
 EVENT_IS_NEWS = timedelta(hours=1)
 """How old an event may be when it is first seen; older ones aren't mentioned."""
+UNPOLLED_LOOK = timedelta(minutes=15)
+"""How long after the last poll of an account it is looked at whether there was another one."""
 STUCK_AFTER = timedelta(minutes=15)
 """How long none of a job's tasks has moved while some wait and none runs."""
 MIN_ENDED_OF_FAILING_JOB, MIN_FAILED_SHARE = 10, 0.1

@@ -49,7 +49,7 @@ def test_an_account_whose_rounds_fail_is_named_with_the_reason_and_since_when() 
 
 def test_an_account_that_is_not_polled_any_more_is_named_once_its_data_is_out_of_date() -> None:
     (fresh,) = outcomes("accountUnpolled", last=a_round(NOW - 4 * MINUTE))
-    assert (fresh.finding, fresh.due) == (None, NOW)
+    assert (fresh.finding, fresh.due) == (None, NOW + 11 * MINUTE)
     (found,) = findings("accountUnpolled", last=a_round(NOW - 5 * MINUTE))
     assert found.sentence.startswith("Not polled for 5 min.")
 

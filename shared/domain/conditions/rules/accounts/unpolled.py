@@ -1,10 +1,15 @@
-"""The jobs of an account can't be polled, or weren't for a while: what is known of it gets older."""
+"""The jobs of an account can't be polled, or weren't for a while: what is known of it gets older.
+
+Rounds that fail are news. That none happens at all is looked for every quarter of an hour, as a look reads all that is
+stored of the account.
+"""
 
 from collections.abc import Iterator
 
 from shared.domain.conditions.evidence import AccountEvidence
 from shared.domain.conditions.rule import Outcome
 from shared.domain.findings.finding import Finding, Scope
+from shared.domain.findings.thresholds import UNPOLLED_LOOK
 from shared.domain.jobs.verdicts import stale_after, stale_reason
 
 ACCOUNT_UNPOLLED = "accountUnpolled"
@@ -17,7 +22,7 @@ def unpolled(e: AccountEvidence) -> Iterator[Outcome]:
     known = last.jobs_as_of or last.started_at
     why = stale_reason(last.reason, age=e.now - known, interval=e.watch.interval)
     if why is None:
-        yield Outcome(None, known + stale_after(e.watch.interval))
+        yield Outcome(None, known + max(stale_after(e.watch.interval), UNPOLLED_LOOK))
         return
     yield Outcome(
         Finding(
