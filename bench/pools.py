@@ -20,6 +20,7 @@ _QUICK, _FULL = 10, 100  # pools
 _NODES, _SHARE = 50, 0.05
 _BAR, _LEDGERS = 3, 0.05
 _TASKS, _JOBS = 50_000, 100  # of roll-ups: tasks with events in one job, and jobs that share a tenth of these
+_CONDITIONS = 2  # requests to tables a tick and account
 _WAITING, _BEFORE_CAUSES, _TICK = 5, 7.5, 1.5  # jobs, requests to tables a tick of a716544f, and the bar
 _ROLL_UP, _ROLL_UP_OF_JOBS, _GROWTH, _OTHERS_WAIT = 9, 3, 1.2, 150  # the last in milliseconds
 
@@ -106,6 +107,7 @@ def _ticks() -> Iterator[dict[str, Any]]:
         found = measured_by("ticks_app", json.dumps(stage | {"jobs": _WAITING}))
     name = f"requests to tables of a tick, {_WAITING} jobs wait"
     yield row(name, found["requests"], "requests", other=(_BEFORE_CAUSES, "without causes (a716544f)"), bar=_TICK)
+    yield row("further ones for conditions, nothing changes", found["conditions"], "requests", bar=_CONDITIONS)
 
 
 def main() -> int:

@@ -24,6 +24,8 @@ _SETTINGS = read_settings({})
 class TickApp(App):
     """One pool, on which each of the workload's jobs has more tasks than it has slots."""
 
+    of_conditions = 0
+
     @override
     async def _stage(self, client: BatchClient) -> None:
         pool = {"id": "pool-0", "vmSize": "standard_d4s_v5", "taskSlotsPerNode": 1, "targetDedicatedNodes": _NODES}
@@ -44,6 +46,9 @@ class TickApp(App):
         await services.failures.follow(budget)
         await services.dependencies.refresh(services.polling.take_dependents())
         await services.waiting_jobs.run(turn=budget, budget=budget)
+        before = self.counts.found["table"]
+        await services.condition_evaluations.refresh(services.polling.take_news())
+        self.of_conditions += self.counts.found["table"] - before
 
 
 async def _measured(workload: Workload) -> dict[str, float]:
@@ -57,7 +62,8 @@ async def _measured(workload: Workload) -> dict[str, float]:
             await app.tick()
             counts.running = False
             await app.minute_goes_by()
-    return {"requests": counts.found["table"] / _TICKS}
+    conditions = app.of_conditions / _TICKS
+    return {"requests": counts.found["table"] / _TICKS - conditions, "conditions": conditions}
 
 
 def _watch(counts: Counts) -> None:
