@@ -63,12 +63,21 @@ class ConditionService:
         await asyncio.gather(*map(evaluate, chosen.values()))
 
     async def _evaluate(self, account: Account) -> None:
+        """Stores an evaluation with its changes, then these as events, which the next one makes up for after a crash.
+
+        So of hosts that evaluate the same, only the one whose row is written has events.
+        """
         before, etag = await self.store.load(account.key)
+        if before:
+            await self._save_events(account, before)
         with reads_shared():
             evidence = await self._evidence(account)
         after = await asyncio.to_thread(_evaluated, before, evidence)
-        await self.events.save_once(account.key, [event for change in after.changes for event in events_of(change)])
         await self.store.save(account.key, after, etag)
+        await self._save_events(account, after)
+
+    async def _save_events(self, account: Account, found: AccountConditions) -> None:
+        await self.events.save_once(account.key, [event for change in found.changes for event in events_of(change)])
 
     async def _evidence(self, account: Account) -> AccountEvidence:
         watch, last = await self.registry.watch_and_round(account.key)

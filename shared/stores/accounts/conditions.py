@@ -60,6 +60,7 @@ class ConditionStore:
             "at": found.at,
             "due": found.due,
             **json_columns("conditions", list(map(_plain, found.conditions.values()))),
+            **json_columns("changes", list(map(_plain, found.changes))),
             **json_columns("events", [[*key, to_milliseconds(at)] for key, at in found.events.items()]),
             **json_columns("leftOut", dict(found.left_out)),
         }
@@ -81,20 +82,23 @@ def _evaluation(row: Row) -> AccountConditions | None:
             conditions = [_condition(one) for one in json_of(row, "conditions")]
             events = {ConditionKey(*key): from_milliseconds(at) for *key, at in json_of(row, "events")}
             left_out: dict[str, int] = json_of(row, "leftOut")
-            by_key = {one.key: one for one in conditions}
-            return AccountConditions(row["at"], by_key, events, left_out=left_out, due=row.get("due"))
+            changes, by_key = (
+                tuple(map(_condition, json_of(row, "changes") or [])),
+                {one.key: one for one in conditions},
+            )
+            return AccountConditions(row["at"], by_key, events, changes, left_out, row.get("due"))
     except UnreadableError as error:
         _LOG.warning("The conditions of %s begin anew: %s", _account_of(row), error)
         return None
 
 
 def _plain(one: Condition) -> list[Any]:
-    times = [at and to_milliseconds(at) for at in (one.since, one.gone_since, one.fired_at)]
+    times = [at and to_milliseconds(at) for at in (one.since, one.gone_since, one.fired_at, one.resolved_at)]
     return [list(one.key), one.state, *times, one.unknown, one.is_old, plain_finding(one.finding)]
 
 
 def _condition(plain: list[Any]) -> Condition:
-    key, state, since, gone_since, fired_at, unknown, is_old, finding = plain
+    key, state, since, *later, unknown, is_old, finding = plain
     one = Condition(ConditionKey(*key), finding_of_plain(finding), state, from_milliseconds(since))
-    gone, fired = (at and from_milliseconds(at) for at in (gone_since, fired_at))
-    return replace(one, gone_since=gone, fired_at=fired, unknown=unknown, is_old=bool(is_old))
+    gone, fired, resolved = (at and from_milliseconds(at) for at in later)
+    return replace(one, gone_since=gone, fired_at=fired, resolved_at=resolved, unknown=unknown, is_old=bool(is_old))

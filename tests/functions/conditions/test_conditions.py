@@ -10,8 +10,10 @@ import pytest_asyncio
 from azure.batch import models
 
 from local.batch_emulator.core.injection import Fault
+from shared.errors import CacheConflictError, StorageError
 from shared.services.conditions.condition_service import ConditionService
 from shared.stores.accounts.conditions import ConditionStore
+from shared.stores.events import EventStore
 from tests.emulator.support.staging import add_pool, add_tasks
 from tests.functions.conftest import World
 from tests.functions.explanation.waiting_jobs import add_job, emptied, waiting
@@ -144,6 +146,33 @@ async def test_without_news_a_tick_asks_storage_once_and_evaluates_an_account_ev
         await quiet.app.fire("tick")
     assert (calls.count("load_times"), calls.count("load")) == (20, calls.count("_evidence"))
     assert 1 <= calls.count("load") <= 2
+
+
+@pytest.mark.parametrize("lost", ["events", "row"])
+async def test_a_change_is_one_event_though_a_host_dies_or_another_is_first(
+    quiet: World, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    before = await changes(quiet)
+    owner, name = (EventStore, "save_once") if lost == "events" else (ConditionStore, "save")
+    method: Callable[..., Any] = getattr(owner, name)
+    failures: list[Exception] = [StorageError("it died") if lost == "events" else CacheConflictError("it was first")]
+
+    async def failing(store: Any, account: str, found: Any, *more: Any) -> Any:
+        rules = (
+            [one.properties["rule"] for one in found] if lost == "events" else [one.key.rule for one in found.changes]
+        )
+        if failures and "jobFailing" in rules:
+            raise failures.pop()
+        return await method(store, account, found, *more)
+
+    monkeypatch.setattr(owner, name, failing)
+    await add_pool(quiet.batch, nodes=2)
+    await add_job(quiet, lost)
+    await add_tasks(quiet.batch, 12, job=lost, command="exit 1")
+    await ticks(quiet, 25 * 60)
+    assert not failures
+    counts = await changes(quiet) - before
+    assert counts["firing", "jobFailing"] == 1
 
 
 async def test_the_list_says_whose_conditions_are_not_up_to_date(quiet: World) -> None:

@@ -293,6 +293,7 @@ _CONDITIONS = AccountConditions(
     T0,
     {key: Condition(key, _STUCK, "firing", T0, T0, T0, unknown="why") for key in [key_of_finding(_STUCK)]},
     {ConditionKey("jobStarted", "job", "", "job", 1): T0},
+    (Condition(key_of_finding(_STUCK), _STUCK, "resolved", T0, T0, T0, T0),),
     left_out={"jobStuck": 1},
     due=T0,
 )
