@@ -249,8 +249,8 @@ async def _counted(counts: Counts, run: Callable[[], Awaitable[None]]) -> dict[s
     return {**counts.found, **spent}
 
 
-def _watch(counts: Counts) -> None:
-    """Counts every request of the SDK clients in this process, and every line of the app's log."""
+def count_requests(counts: Counts) -> None:
+    """Counts every request of the SDK clients in this process."""
     send = AioHttpTransport.send
 
     async def counted(self: AioHttpTransport, request: Any, **options: Any) -> Any:
@@ -258,6 +258,11 @@ def _watch(counts: Counts) -> None:
         return await send(self, request, **options)
 
     AioHttpTransport.send = counted
+
+
+def _watch(counts: Counts) -> None:
+    """Counts requests, and every line of the app's log."""
+    count_requests(counts)
     logging.getLogger().addHandler(_LogVolume(counts))
     logging.getLogger().setLevel(logging.INFO)
 

@@ -7,12 +7,11 @@ import asyncio
 import json
 import sys
 from contextlib import AsyncExitStack
-from typing import Any, override
+from typing import override
 
 from azure.batch.aio import BatchClient
-from azure.core.pipeline.transport import AioHttpTransport
 
-from bench.measured.cost_app import App, Counts, Workload, ports_of
+from bench.measured.cost_app import App, Counts, Workload, count_requests, ports_of
 from local.prove.load.raw_writes import post
 from shared.settings import read_settings
 
@@ -53,7 +52,7 @@ class TickApp(App):
 
 async def _measured(workload: Workload) -> dict[str, float]:
     counts = Counts(ports_of(workload.storage))
-    _watch(counts)
+    count_requests(counts)
     app = TickApp(workload, counts)
     async with AsyncExitStack() as stack:
         await app.open(stack)
@@ -64,17 +63,6 @@ async def _measured(workload: Workload) -> dict[str, float]:
             await app.minute_goes_by()
     conditions = app.of_conditions / _TICKS
     return {"requests": counts.found["table"] / _TICKS - conditions, "conditions": conditions}
-
-
-def _watch(counts: Counts) -> None:
-    """Counts every request of the SDK clients in this process."""
-    send = AioHttpTransport.send
-
-    async def counted(self: AioHttpTransport, request: Any, **options: Any) -> Any:
-        counts.add(request)
-        return await send(self, request, **options)
-
-    AioHttpTransport.send = counted
 
 
 if __name__ == "__main__":
