@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import azure.functions as func
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from functions.http.answers import Answer, ErrorDetail, UnreadableAnswer, error_response, failure
 from functions.http.identity import Caller, admitted, require_settings
@@ -27,6 +28,7 @@ from shared.domain.accounts.account_roles import Role
 from shared.errors import BatchscopeError
 from shared.log import logger
 from shared.runtime import Runtime
+from shared.services.accounts.registry import found
 from shared.settings import Settings
 from shared.stores.tables.table_requests import waiting_for_storage
 
@@ -97,6 +99,13 @@ class RouteRequest[Q, B]:
     def readable(self) -> frozenset[str]:
         """The ids of the accounts that the caller may read."""
         return self.caller.reads if self.caller else frozenset()
+
+    def readable_of(self, account: str | UnsetType) -> Collection[str]:
+        """Returns the accounts of a list for one account or all.
+
+        Raises NotFoundError for one that the caller may not read, as for a missing one.
+        """
+        return self.readable if account is UNSET else {found({name: name for name in self.readable}, account)}
 
     async def services(self) -> "Services":
         require_settings(self.runtime.settings, self.caller)

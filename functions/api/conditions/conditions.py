@@ -1,6 +1,5 @@
 """GET conditions: what needs attention in all accounts, or in one, the worst first."""
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Literal
 
@@ -11,7 +10,6 @@ from functions.http.answers import Answer
 from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import Format, Key
-from shared.services.accounts.registry import found as known
 from shared.services.conditions.condition_queries import ListedCondition
 
 
@@ -85,7 +83,7 @@ def add_conditions(routes: Routes) -> None:
     ) -> ConditionsPage[ConditionAnswer] | RouteResponse:
         """Lists what needs attention, the worst first: conditions that fire, then those that are pending."""
         services = await call.services()
-        found = await services.conditions.conditions(_accounts(call.readable, call.query.account))
+        found = await services.conditions.conditions(call.readable_of(call.query.account))
         shown = [
             condition_answer(one)
             for one in found.conditions
@@ -95,11 +93,6 @@ def add_conditions(routes: Routes) -> None:
             return csv_reply(Page(value=shown, count=len(shown)), ConditionFields)
         unevaluated = [UnevaluatedAnswer(account=name, reason=why) for name, why in found.unevaluated.items()]
         return ConditionsPage(value=shown, count=len(shown), left_out=found.left_out, unevaluated=unevaluated)
-
-
-def _accounts(readable: Collection[str], account: str | UnsetType) -> Collection[str]:
-    """Returns the accounts to list. Raises NotFoundError for one that the caller may not read, as for a missing one."""
-    return readable if account is UNSET else {known({name: name for name in readable}, account)}
 
 
 def condition_answer(one: ListedCondition) -> ConditionAnswer:

@@ -1,6 +1,5 @@
 """GET retirements: what Azure retires, and the pools that it concerns."""
 
-from collections.abc import Collection
 from datetime import date
 
 from msgspec import UNSET, UnsetType
@@ -11,7 +10,6 @@ from functions.http.csv_table import csv_reply
 from functions.http.handling import Page, Query, RouteRequest, RouteResponse, Routes
 from functions.http.parameters import Format, Key
 from shared.domain.retirements.retirements import Retirement
-from shared.services.accounts.registry import found as known
 
 _MAX_UNKNOWN = 20  # pools that are named
 
@@ -98,7 +96,7 @@ def add_retirements(routes: Routes) -> None:
     ) -> RetirementsPage[RetirementAnswer] | RouteResponse:
         """Lists what Azure retires and which pools it concerns, the earliest first, those without a known day last."""
         services = await call.services()
-        found = await services.retirements.retirements(_accounts(call.readable, call.query.account))
+        found = await services.retirements.retirements(call.readable_of(call.query.account))
         shown = [
             retirement_answer(one)
             for one in found.retirements
@@ -110,11 +108,6 @@ def add_retirements(routes: Routes) -> None:
             return csv_reply(Page(value=lines, count=len(shown)), RetirementLine)
         unknown = [UnknownImagesAnswer(account=account, reason=why) for account, why in found.unknown.items()]
         return RetirementsPage(value=shown, count=len(shown), unknown_images=unknown)
-
-
-def _accounts(readable: Collection[str], account: str | UnsetType) -> Collection[str]:
-    """Returns the accounts to list. Raises NotFoundError for one that the caller may not read, as for a missing one."""
-    return readable if account is UNSET else {known({name: name for name in readable}, account)}
 
 
 def _unknown_line(account: str, why: str) -> RetirementLine:
